@@ -116,7 +116,7 @@ let package = Package(
             dependencies: [
                 "Kafka", "NotificationModel", "OutboundHTTP", "ServiceHTTP", log, metrics, coreMetrics, lifecycle,
                 unixSignals,
-                configuration, hummingbird, httpTypes, nioCore, nioPosix, nioSSL, yams,
+                configuration, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
         .target(

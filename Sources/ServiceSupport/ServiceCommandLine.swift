@@ -2,15 +2,17 @@
 enum ServiceCommandLine {
     enum Outcome: Hashable {
         case run(config: String?)
+        case checkHealth(HealthCheck.Question, config: String?)
         case help
         case helpSettings
         case version
         case wrong(String)
     }
 
-    /// Reads `--config FILE` or `--config=FILE`, `--help`, `--help-settings`, `--version`.
+    /// Reads `--config FILE` or `--config=FILE`, `--check-health live|ready`, `--help`, `--help-settings`, `--version`.
     static func parse(_ arguments: some Sequence<String>) -> Outcome {
         var file: String?
+        var question: HealthCheck.Question?
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -23,22 +25,33 @@ enum ServiceCommandLine {
                 }
                 guard file == nil else { return .wrong("\(argument) is given twice") }
                 file = path
+            case "--check-health":
+                let word = rest.popFirst()
+                guard let asked = word.flatMap(HealthCheck.Question.init(rawValue:)), question == nil else {
+                    return .wrong("--check-health needs one of live and ready")
+                }
+                question = asked
             case _ where argument.hasPrefix("--config="):
                 guard file == nil else { return .wrong("--config is given twice") }
                 file = String(argument.dropFirst("--config=".count))
             default: return .wrong("'\(argument)' is not an option")
             }
         }
-        return file == "" ? .wrong("--config needs the path of a settings file") : .run(config: file)
+        guard file != "" else { return .wrong("--config needs the path of a settings file") }
+        return question.map { .checkHealth($0, config: file) } ?? .run(config: file)
     }
 
     static func help(name: String, summary: String) -> String {
         """
         \(summary)
 
-        usage: \(name) [--config FILE]
+        usage: \(name) [--config FILE] [--check-health live|ready]
 
           --config FILE   read settings from a YAML file
+          --check-health live|ready
+                          ask the running service with these settings, instead
+                          of starting one: status 0 when it is, 1 when it is
+                          not, 69 when it does not answer
           --help          show this
           --help-settings every setting with its default, range and effect
           --version       show the version

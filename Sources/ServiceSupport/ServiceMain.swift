@@ -34,6 +34,8 @@ public struct ServiceMain: Sendable {
     public static let usageStatus: Int32 = 64
     /// The exit status of a service that failed while running.
     public static let failureStatus: Int32 = 1
+    /// The exit status of a check of a service that does not answer, EX_UNAVAILABLE.
+    public static let unansweredStatus: Int32 = 69
 
     private let name: String
     private let summary: String
@@ -62,7 +64,7 @@ public struct ServiceMain: Sendable {
     ///   - environment: The environment variables; nil for those of the process.
     ///   - configure: Reads every setting of the service, and returns the closure that creates the services.
     /// - Returns: The exit status: 0 after a shutdown, 78 for invalid settings, 64 for an invalid command line, 1 for a
-    ///   failure.
+    ///   failure; of `--check-health` 0, 1 or 69.
     public func run(
         arguments: [String] = CommandLine.arguments,
         environment: [String: String]? = nil,
@@ -72,6 +74,8 @@ public struct ServiceMain: Sendable {
         case .run(let file):
             let environment = environment ?? ProcessInfo.processInfo.environment
             return await run(environment: environment, file: file, configure: configure)
+        case .checkHealth(let question, let file):
+            return await checkHealth(question, file: file)
         case .help:
             print(ServiceCommandLine.help(name: name, summary: summary))
             return 0
@@ -83,6 +87,25 @@ public struct ServiceMain: Sendable {
         case .wrong(let why):
             tell("\(name): \(why)\nSee '\(name) --help'.\n")
             return Self.usageStatus
+        }
+    }
+
+    /// Asks the service that runs with these settings, and prints its answer. Other settings than those of the ops port are not
+    /// looked at: the service itself refuses wrong ones.
+    private func checkHealth(_ question: HealthCheck.Question, file: String?) async -> Int32 {
+        do {
+            var settings = try ServiceSettings(environment: ProcessInfo.processInfo.environment, file: file)
+            let check = HealthCheck(configuration: OpsConfiguration(settings: &settings, defaultPort: defaultOpsPort))
+            switch await check.ask(question) {
+            case .answered(let isHealthy, let body):
+                print(PrintableText.escaped(body, keepsLines: true), terminator: "")
+                return isHealthy ? 0 : Self.failureStatus
+            case .unanswered(let why):
+                tell("\(name): \(why)\n")
+                return Self.unansweredStatus
+            }
+        } catch {
+            return wrongConfiguration(error)
         }
     }
 

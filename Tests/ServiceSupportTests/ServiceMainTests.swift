@@ -12,6 +12,10 @@ struct ServiceMainTests {
         (["--config"], .wrong("--config needs the path of a settings file")),
         (["--config="], .wrong("--config needs the path of a settings file")),
         (["--config", "a", "-c", "b"], .wrong("-c is given twice")), (["run"], .wrong("'run' is not an option")),
+        (["--check-health", "live"], .checkHealth(.live, config: nil)),
+        (["--config", "f", "--check-health", "ready"], .checkHealth(.ready, config: "f")),
+        (["--check-health"], .wrong("--check-health needs one of live and ready")),
+        (["--check-health", "well"], .wrong("--check-health needs one of live and ready")),
     ])
     func `the command line locates the settings`(given: [String], outcome: ServiceCommandLine.Outcome) {
         #expect(ServiceCommandLine.parse(given) == outcome)
