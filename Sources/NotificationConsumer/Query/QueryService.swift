@@ -48,7 +48,9 @@ struct QueryService: Sendable {
             factory: factory
         )
         let handler = QueryHandler(router: router, topic: configuration.topics.requests)
-        routes = (configuration.answersQueries ? handler.routes : []) + further
+        routes =
+            (configuration.answersQueries ? handler.routes : []) + further
+            + ContractRoutes.routes(openAPI: QueryAPIDocument.json)
         drainTimeout = configuration.drainTimeout
     }
 
