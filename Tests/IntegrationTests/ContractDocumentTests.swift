@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+/// The OpenAPI and AsyncAPI documents that the services serve.
+@Suite("The documents of the interfaces and the topics", .timeLimit(.minutes(10)))
+struct ContractDocumentTests {
+    @Test("have every route of the services and no other, and calls of all kinds get the answers that they describe")
+    func live() async throws {
+        let stack = try await Stack.start(["CARILLON_QUERIES_ENABLED": "true", "CARILLON_QUERIES_PORT": "0"])
+        do {
+            let queries = try await stack.consumer.port("query API listens")
+            _ = try await ChildProcess.run(
+                try Tools.python(),
+                [
+                    Tools.client("contracts.py"), try await stack.producer.http, "http://127.0.0.1:\(queries)",
+                    try await stack.producer.ops, try await stack.consumer.ops, "12",
+                ]
+            )
+        } catch {
+            Issue.record(error, "\(stack.producer.child.lastWords)\n\(stack.consumer.child.lastWords)")
+        }
+        try await stack.stop()
+    }
+
+    @Test("are what deploy/api makes of the JSON Schemas")
+    func current() async throws {
+        let script = Tools.package.appendingPathComponent("deploy/api/documents.py").path
+        _ = try await ChildProcess.run(try Tools.python(), [script, "--check"])
+    }
+}
