@@ -12,8 +12,8 @@ struct ContractDocumentTests {
             _ = try await ChildProcess.run(
                 try Tools.python(),
                 [
-                    Tools.client("contracts.py"), try await stack.producer.http, "http://127.0.0.1:\(queries)",
-                    try await stack.producer.ops, try await stack.consumer.ops, "12",
+                    Tools.client("documents/compare.py"), try await stack.producer.http, "http://127.0.0.1:\(queries)",
+                    try await stack.producer.ops, try await stack.consumer.ops, "15",
                 ]
             )
         } catch {
