@@ -225,7 +225,7 @@ def check_container() -> None:
     for service in ("producer", "consumer"):
         part = text.split(f" AS {service}\n")[1].split("\nFROM ")[0]
         check(user.get(service) == "10001:10001", f"Containerfile: {service} runs as {user.get(service)}")
-        check(f'HEALTHCHECK --interval' in part and f'"/usr/bin/carillon-{service}", "--check-health"' in part, f"{service}: no check")
+        check(f'HEALTHCHECK --interval' in part and f'"/usr/bin/carillon-{service}", "--check-health", "ready"' in part, f"{service}: no check")
         check(f'ENTRYPOINT ["/usr/bin/carillon-{service}"]' in part, f"{service}: entry point")
 
 
