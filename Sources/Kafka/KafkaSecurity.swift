@@ -21,19 +21,20 @@ private struct SecurityProperties {
     }
 
     private var usesSASL: Bool { value("security.protocol")?.lowercased().hasPrefix("sasl") ?? false }
-    private var usesTLS: Bool { value("security.protocol")?.lowercased().hasSuffix("ssl") ?? false }
     private var mechanism: String? { value("sasl.mechanism", "sasl.mechanisms")?.uppercased() }
 
     /// The property, and what to set.
     var problem: (name: String, advice: String)? {
-        let credentials = ["sasl.username", "sasl.password", "sasl.mechanism", "sasl.mechanisms"]
-        if !usesSASL, let given = credentials.first(where: { value($0) != nil }) {
-            let advice = "has no effect without SASL: set security.protocol to sasl_ssl, or to sasl_plaintext"
-            return (given, advice)
-        }
-        let files = ["ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"]
-        if !usesTLS, let given = files.first(where: { value($0) != nil }) {
-            return (given, "has no effect without TLS: set security.protocol to ssl or sasl_ssl")
+        // Who names the protocol means it, such as a variable over a file.
+        guard value("security.protocol") != nil else {
+            let sasl = ["sasl.username", "sasl.password", "sasl.mechanism", "sasl.mechanisms"]
+            if let given = sasl.first(where: { value($0) != nil }) {
+                return (given, "has no effect without SASL: set security.protocol to sasl_ssl, or to sasl_plaintext")
+            }
+            let tls = ["ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"]
+            return tls.first { value($0) != nil }.map {
+                ($0, "has no effect without TLS: set security.protocol to ssl or sasl_ssl")
+            }
         }
         guard usesSASL else { return nil }
         switch mechanism {

@@ -108,10 +108,10 @@ struct EnvironmentCheck: Sendable {
                 }
                 return id
             }
-            let view = try connection.asked(until: stop) { try TopicView(of: cluster, plans, within: $0) }
+            let known = try connection.asked(until: stop) { try cluster.topics(within: $0) }
             // Nobody requests a stop.
-            guard let id, let view else { throw CancellationError() }
-            return (id, view)
+            guard let id, let known else { throw CancellationError() }
+            return (id, TopicView(known, of: cluster, plans, within: connection.timeout))
         }
     }
 
@@ -120,13 +120,15 @@ struct EnvironmentCheck: Sendable {
             return [CheckStep(phase: .topology, what: "topics", result: .passed("\(topics), all as they should be"))]
         }
         return findings.map { finding in
+            let what = finding.topics.isEmpty ? "topics" : finding.topics.joined(separator: ", ")
             let detail = "\(finding.what): \(finding.consequence)"
             let result: CheckStep.Result =
                 switch finding.level {
                 case .error: .failed(detail, status: ExitStatus.failed)
-                case .warning, .unseen: .warning(detail)
+                case .warning: .warning(detail)
+                case .unseen: .skipped(detail)
                 }
-            return CheckStep(phase: .topology, what: finding.topic, result: result)
+            return CheckStep(phase: .topology, what: what, result: result)
         }
     }
 }

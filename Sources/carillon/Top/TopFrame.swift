@@ -142,7 +142,7 @@ struct TopFrame: Sendable {
 
     /// The first column to the left, the others to the right. Cells are escaped: labels come from elsewhere.
     private static func columns(_ rows: [[String]]) -> [String] {
-        let cells = rows.map { $0.map { RecordText.safe(String($0.prefix(80))) } }
+        let cells = rows.map { $0.map { RecordText.safe(String($0.prefix(120))) } }
         let count = cells.map(\.count).max() ?? 0
         // A row with fewer cells is a sentence: it needs no column.
         let full = cells.filter { $0.count == count }

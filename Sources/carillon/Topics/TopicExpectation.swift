@@ -71,9 +71,7 @@ extension TopicPlan {
         recordBytes: Int,
         deletionsKept: Int64
     ) -> [TopicPlan] {
-        // Categories are the one topic that `all` does not list.
-        let topics = names.all + [("categories", names.categories)]
-        return topics.map { name, topic in
+        names.all.map { name, topic in
             var plan = TopicPlan(
                 name: name,
                 topic: topic,

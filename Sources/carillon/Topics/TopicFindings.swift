@@ -3,6 +3,7 @@ import NotificationModel
 
 /// What can be asked of a cluster about its topics; the calls block.
 protocol TopicCluster {
+    func clusterID(within time: Duration) throws(KafkaError) -> String?
     func topics(within time: Duration) throws(KafkaError) -> [String: KafkaAdmin.Topic]
     func settings(of topics: [String], within time: Duration) throws(KafkaError) -> [String: [String: String]]
     func create(_ topics: [KafkaAdmin.NewTopic], within time: Duration) throws(KafkaError) -> [String: KafkaError]
@@ -21,7 +22,8 @@ struct TopicFinding: Sendable, Hashable {
     }
 
     var level: Level
-    var topic: String
+    /// Full names; empty when it concerns all of them.
+    var topics: [String]
     /// What is wrong; one sentence without its end.
     var what: String
     /// What happens, and what to do.
@@ -36,16 +38,28 @@ struct TopicView: Sendable {
     /// Why no settings were seen.
     var unseen: String?
 
-    /// - Throws: `KafkaError` when not even the topics can be seen.
-    init(of cluster: some TopicCluster, _ plans: [TopicPlan], within time: Duration) throws(KafkaError) {
-        topics = try cluster.topics(within: time)
-        let known = plans.map(\.topic).filter { topics[$0] != nil }
-        guard !known.isEmpty else { return }
+    /// Asks a cluster.
+    ///
+    /// - Parameters:
+    ///   - known: Its topics.
+    ///   - time: For their settings.
+    init(
+        _ known: [String: KafkaAdmin.Topic],
+        of cluster: some TopicCluster,
+        _ plans: [TopicPlan],
+        within time: Duration
+    ) {
+        topics = known
+        let names = plans.map(\.topic).filter { known[$0] != nil }
+        guard !names.isEmpty else { return }
         do throws(KafkaError) {
-            settings = try cluster.settings(of: known, within: time)
+            if let id = try cluster.clusterID(within: time), KafkaMockCluster.isMock(clusterID: id) {
+                unseen = "the embedded broker has none"
+            } else {
+                settings = try cluster.settings(of: names, within: time)
+            }
         } catch {
-            unseen =
-                error.code == .unsupportedFeature ? "the brokers do not answer what settings topics have" : error.reason
+            unseen = error.code == .unsupportedFeature ? "the brokers do not answer this request" : error.reason
         }
     }
 
@@ -53,8 +67,19 @@ struct TopicView: Sendable {
         (self.topics, self.settings, self.unseen) = (topics, settings, unseen)
     }
 
-    /// How the topics differ from the plans, in the order of the plans.
+    /// How the topics differ from the plans, in the order of the plans; what is the same of several is one finding.
     func findings(_ plans: [TopicPlan]) -> [TopicFinding] {
+        var findings: [TopicFinding] = []
+        for finding in eachFinding(plans) {
+            let same = findings.firstIndex {
+                ($0.level, $0.what, $0.consequence) == (finding.level, finding.what, finding.consequence)
+            }
+            if let same { findings[same].topics += finding.topics } else { findings.append(finding) }
+        }
+        return findings
+    }
+
+    private func eachFinding(_ plans: [TopicPlan]) -> [TopicFinding] {
         var findings = plans.flatMap { plan in
             guard let topic = topics[plan.topic] else { return [Self.missing(plan)] }
             return replication(plan, topic) + expectations(plan)
@@ -64,8 +89,8 @@ struct TopicView: Sendable {
             findings.append(
                 TopicFinding(
                     level: .unseen,
-                    topic: "all",
-                    what: "the settings of the topics were not seen: \(unseen)",
+                    topics: [],
+                    what: "what settings the topics have: \(unseen)",
                     consequence:
                         "cleanup, retention and sizes are not checked; a client needs DescribeConfigs of the topics"
                 )
@@ -77,8 +102,8 @@ struct TopicView: Sendable {
     private static func missing(_ plan: TopicPlan) -> TopicFinding {
         TopicFinding(
             level: plan.withoutIt == nil ? .error : .warning,
-            topic: plan.topic,
-            what: "the topic does not exist, or the client may not see it",
+            topics: [plan.topic],
+            what: "does not exist, or the client may not see it",
             consequence: (plan.withoutIt ?? "the services that use it wait until it exists")
                 + "; 'carillon topics create' creates it"
         )
@@ -93,8 +118,8 @@ struct TopicView: Sendable {
             let isFatal = plan.name != "tokens"
             return TopicFinding(
                 level: isFatal ? .error : .warning,
-                topic: plan.topic,
-                what: "it has \(count) partitions, \(right.plan.topic) has \(right.count)",
+                topics: [plan.topic],
+                what: "has \(count) partitions, \(right.plan.topic) has \(right.count)",
                 consequence: isFatal
                     ? "the consumer service does not start: make the numbers equal, on new topics if records exist"
                     : "tokens that move to another recipient are not followed: make the numbers equal"
@@ -105,10 +130,10 @@ struct TopicView: Sendable {
     private func replication(_ plan: TopicPlan, _ topic: KafkaAdmin.Topic) -> [TopicFinding] {
         let minimum = settings[plan.topic]?["min.insync.replicas"].flatMap { Int($0) }
         func finding(_ what: String, _ consequence: String) -> [TopicFinding] {
-            [TopicFinding(level: .warning, topic: plan.topic, what: what, consequence: consequence)]
+            [TopicFinding(level: .warning, topics: [plan.topic], what: what, consequence: consequence)]
         }
         if topic.replicas <= 1 {
-            return finding("it has one replica", "its records are lost with the broker that has them: use 3")
+            return finding("has one replica", "its records are lost with the broker that has them: use 3")
         }
         guard let minimum else { return [] }
         if minimum <= 1 {
@@ -135,7 +160,7 @@ struct TopicView: Sendable {
             let wanted = right.map { "; it should be \($0.value)" } ?? ""
             return TopicFinding(
                 level: expectation.isSerious ? .error : .warning,
-                topic: plan.topic,
+                topics: [plan.topic],
                 what: "\(expectation.setting) is \(value)\(wanted)",
                 consequence: expectation.consequence
             )

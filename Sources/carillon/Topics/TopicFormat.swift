@@ -86,12 +86,14 @@ extension TopicFinding {
     /// For people: what is wrong, and the consequence below it.
     var text: String {
         let name = level == .unseen ? "not seen" : level.rawValue
-        return "\(name): \(RecordText.safe(topic)): \(RecordText.safe(what))\n    \(RecordText.safe(consequence))\n"
+        let subject = topics.isEmpty ? "" : RecordText.safe(topics.joined(separator: ", ")) + ": "
+        return "\(name): \(subject)\(RecordText.safe(what))\n    \(RecordText.safe(consequence))\n"
     }
 
     var json: JSONValue {
         .object([
-            .init("level", .string(level.rawValue)), .init("topic", .string(topic)), .init("what", .string(what)),
+            .init("level", .string(level.rawValue)), .init("topics", .array(topics.map { .string($0) })),
+            .init("what", .string(what)),
             .init("consequence", .string(consequence)),
         ])
     }

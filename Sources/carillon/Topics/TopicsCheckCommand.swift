@@ -1,4 +1,5 @@
 import ArgumentParser
+import Kafka
 import NotificationModel
 
 /// `carillon topics check`: how the topics of a cluster differ from what they should be.
@@ -30,7 +31,9 @@ struct TopicsCheckCommand: AsyncParsableCommand {
             let plans = connection.topicPlans()
             let (findings, signal) = try await Interruption.watched(thread: "topics") { stop in
                 try connection.withTopicCluster { cluster in
-                    try connection.asked(until: stop) { try TopicView(of: cluster, plans, within: $0) }?.findings(plans)
+                    try connection.asked(until: stop) { try cluster.topics(within: $0) }.map { known in
+                        TopicView(known, of: cluster, plans, within: connection.timeout).findings(plans)
+                    }
                 }
             }
             guard let findings else { throw ExitCode(ExitStatus.ended(by: signal ?? 0)) }

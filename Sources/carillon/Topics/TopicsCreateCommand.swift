@@ -43,6 +43,8 @@ struct TopicsCreateCommand: AsyncParsableCommand {
                         replicas: sizes.replicas,
                         known
                     )
+                    let id = try? cluster.clusterID(within: timeout)
+                    guard id.map(KafkaMockCluster.isMock(clusterID:)) != true else { throw Self.embedded(connection) }
                     // Once: a repeat after a lost answer would say that the topics existed before.
                     do throws(KafkaError) {
                         return creation.outcomes(refused: try cluster.create(creation.missing, within: timeout))
@@ -59,17 +61,17 @@ struct TopicsCreateCommand: AsyncParsableCommand {
         }
     }
 
-    private static func failure(_ error: KafkaError, _ connection: Connection) -> CommandFailure {
-        guard error.code == .unsupportedFeature else {
-            let isAway = error.isRetriable
-            return CommandFailure(
-                "\(connection.servers): \(error)",
-                status: isAway ? ExitStatus.unavailable : ExitStatus.failed
-            )
-        }
-        return CommandFailure(
-            "\(connection.servers) creates no topics on request, as the embedded broker does: there they come with their first use",
+    private static func embedded(_ connection: Connection) -> CommandFailure {
+        CommandFailure(
+            "\(connection.servers) is the embedded broker: there topics come with their first use",
             status: ExitStatus.failed
+        )
+    }
+
+    private static func failure(_ error: KafkaError, _ connection: Connection) -> CommandFailure {
+        CommandFailure(
+            "\(connection.servers): \(error)",
+            status: error.isRetriable ? ExitStatus.unavailable : ExitStatus.failed
         )
     }
 }
