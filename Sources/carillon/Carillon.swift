@@ -17,7 +17,7 @@ struct Carillon: AsyncParsableCommand {
             TriggerCommand.self,
             MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
             FCMSimulatorCommand.self, WebPushCommand.self,
-            SimulateCommand.self, TopCommand.self,
+            SimulateCommand.self, TopCommand.self, QueryCommand.self,
         ]
     )
 

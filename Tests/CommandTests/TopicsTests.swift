@@ -145,7 +145,9 @@ struct TopicsTests {
         var told: [String: [String]] = [:]
         for line in text.split(separator: "\n") where line.hasPrefix("| `") {
             let codes = line.matches(of: /`([^`]+)`/).map { String($0.1) }
-            guard let topic = codes.first, Self.plans.contains(where: { $0.name == topic }) else { continue }
+            guard let topic = codes.first, Self.plans.contains(where: { $0.name == topic }), codes.count > 1,
+                ["compact", "delete", "compact,delete"].contains(codes[1])
+            else { continue }
             told[topic] = ["cleanup.policy=\(codes[1])"] + codes.dropFirst(2)
         }
         let planned = Self.plans.map { plan in
@@ -209,12 +211,14 @@ struct TopicsTests {
     }
 
     @Test func `as JSON and for Strimzi it has the same`() throws {
-        let json = TopicFormat.json.text(Self.plans, partitions: 6, replicas: 1, servers: "", cluster: "")
+        let single = TopicPlan.all(Self.names, replicas: 1, recordBytes: 2_000_000, deletionsKept: 82_800_000)
+        let json = TopicFormat.json.text(single, partitions: 6, replicas: 1, servers: "", cluster: "")
         let topics = try #require(JSONValue.parse(Array(json.utf8.dropLast())).arrayValue)
         #expect(topics.count == 10 && topics.allSatisfy { $0["partitions"]?.integerValue == 6 })
         let state = try #require(topics.first { $0["topic"]?.stringValue == "carillon.state" })
         #expect(state["config"]?["cleanup.policy"]?.stringValue == "compact")
         #expect(state["config"]?["min.insync.replicas"]?.stringValue == "1")
+        #expect(state["config"]?["max.message.bytes"]?.stringValue == "2000000")
         let yaml = TopicFormat.strimzi.text(Self.plans, partitions: 6, replicas: 3, servers: "", cluster: "production")
         #expect(yaml.components(separatedBy: "---\n").count == 10)
         #expect(

@@ -79,7 +79,13 @@ public final class KafkaAdmin {
     ///   created are not in it.
     /// - Throws: `KafkaError` when no broker answers in time, or they do not have this request.
     public func create(_ topics: [NewTopic], within time: Duration) throws(KafkaError) -> [String: KafkaError] {
-        for topic in topics { try KafkaError.checkName(topic.name) }
+        for topic in topics {
+            try KafkaError.checkName(topic.name)
+            guard topic.partitions > 0, topic.replicas > 0 else {
+                let reason = "topic \(topic.name): needs at least one partition and one replica"
+                throw KafkaError(code: .invalidArgument, reason: reason)
+            }
+        }
         return try open().create(topics, within: time)
     }
 

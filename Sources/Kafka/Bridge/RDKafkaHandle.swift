@@ -20,8 +20,10 @@ struct RDKafkaConf: ~Copyable {
         var text = [CChar](repeating: 0, count: 512)
         let result = rd_kafka_conf_set(pointer, name, value, &text, text.count)
         guard result != RD_KAFKA_CONF_OK else { return }
-        let isShown = result == RD_KAFKA_CONF_UNKNOWN || isQuoting
-        let said = isShown ? Self.text(text) : "the value is not valid"
+        let words = Self.text(text)
+        // What the library was built without is told of the property, and not of its value.
+        let isShown = result == RD_KAFKA_CONF_UNKNOWN || isQuoting || words.contains("not supported in this build")
+        let said = isShown ? words : "the value is not valid"
         throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(said)")
     }
 

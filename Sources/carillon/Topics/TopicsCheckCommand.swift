@@ -17,7 +17,7 @@ struct TopicsCheckCommand: AsyncParsableCommand {
             Examples:
 
               carillon topics check --bootstrap-servers kafka:9092
-              carillon topics check --bootstrap-servers kafka:9092 --topics-prefix shop. --json
+              carillon topics check --bootstrap-servers kafka:9092 --json
             """
     )
 

@@ -15,7 +15,8 @@ struct TopicsCreateCommand: AsyncParsableCommand {
             Examples:
 
               carillon topics create --bootstrap-servers kafka:9092 --partitions 24
-              carillon topics create --bootstrap-servers localhost:9092 --replication-factor 1
+              carillon topics create --bootstrap-servers kafka:9092 \\
+                --replication-factor 1
             """
     )
 
