@@ -37,7 +37,7 @@ struct RefusedConnectionTests {
     }
 
     @Test func `a wrong password is told in the words of the broker`() async throws {
-        let broker = try RefusingBroker(mechanisms: ["PLAIN"], message: "Invalid username or password")
+        let broker = try ScriptedBroker.refusing(mechanisms: ["PLAIN"], message: "Invalid username or password")
         let failure = try #require(await Self.failure(broker.server, Self.plain))
         #expect(failure.status == ExitStatus.unavailable)
         #expect(failure.description.contains("Invalid username or password"), "\(failure)")
@@ -45,13 +45,13 @@ struct RefusedConnectionTests {
     }
 
     @Test func `a mechanism that the broker does not have is told with those that it has`() async throws {
-        let broker = try RefusingBroker(mechanisms: ["SCRAM-SHA-512"], message: "")
+        let broker = try ScriptedBroker.refusing(mechanisms: ["SCRAM-SHA-512"], message: "")
         let failure = try #require(await Self.failure(broker.server, Self.plain))
         #expect(failure.description.contains("SCRAM-SHA-512"), "\(failure)")
     }
 
     @Test func `words of a broker cannot control the terminal`() async throws {
-        let broker = try RefusingBroker(mechanisms: ["PLAIN"], message: "no\u{1B}[2J")
+        let broker = try ScriptedBroker.refusing(mechanisms: ["PLAIN"], message: "no\u{1B}[2J")
         let failure = try #require(await Self.failure(broker.server, Self.plain))
         #expect(!failure.description.contains("\u{1B}") && failure.description.contains("no"))
     }

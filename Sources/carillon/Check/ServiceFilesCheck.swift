@@ -174,7 +174,7 @@ struct ServiceFilesCheck {
                 configure: read
             )
             let given = settings.inForce.count { $0.source != .default }
-            return (configuration, "\(settings.declaredKeys.count), of which \(given) are given")
+            return (configuration, "\(settings.declaredKeys.count), \(given) of them given")
         }
     }
 
