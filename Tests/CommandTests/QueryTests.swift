@@ -150,7 +150,7 @@ struct QueryTests {
 
     @Test func `text of others cannot control the terminal`() throws {
         let hostile = #"O\u001B[2J"#
-        let result = Self.result([("shop/ana%1B/a", try Self.pending(category: hostile))])
+        let result = Self.result([("shop/ana/a", try Self.pending(category: hostile))])
         #expect(result.total.pending == 1)
         let text = QueryReport.text(result)
         #expect(!text.contains("\u{1B}"))

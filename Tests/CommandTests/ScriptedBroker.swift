@@ -74,11 +74,13 @@ final class ScriptedBroker: Sendable {
 
     var server: String { "127.0.0.1:\(port)" }
 
-    /// One that offers mechanisms of SASL, and lets nobody in.
+    /// One that offers mechanisms of SASL to a client that asks for PLAIN, and lets nobody in.
     static func refusing(mechanisms: [String], message: String) throws -> ScriptedBroker {
         try ScriptedBroker([.saslHandshake: 1, .saslAuthenticate: 0]) { request, _ in
             switch request {
-            case .saslHandshake: .int16(0) + .array(mechanisms.map { .string($0) })
+            // UNSUPPORTED_SASL_MECHANISM
+            case .saslHandshake:
+                .int16(mechanisms.contains("PLAIN") ? 0 : 33) + .array(mechanisms.map { .string($0) })
             // SASL_AUTHENTICATION_FAILED
             case .saslAuthenticate: .int16(58) + .string(message) + .int32(0)
             default: nil
