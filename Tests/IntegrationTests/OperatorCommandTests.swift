@@ -83,6 +83,70 @@ struct OperatorCommandTests {
         }
     }
 
+    @Test("top shows services that run, and query counts what they keep")
+    func running() async throws {
+        let stack = try await Stack.start()
+        do {
+            try await watch(stack)
+        } catch {
+            try? await stack.stop()
+            throw error
+        }
+        try await stack.stop()
+    }
+
+    private func watch(_ stack: Stack) async throws {
+        let command = CarillonCommand(cluster: stack.cluster)
+        for (recipient, category) in [("ana", "ORDER"), ("bob", "NEWS")] {
+            let sent = try await command.run(
+                "send",
+                "notification",
+                "--recipient",
+                recipient,
+                "--identifier",
+                "a",
+                "--title",
+                "T",
+                "--category",
+                category,
+                "--in",
+                "1h"
+            )
+            #expect(sent.status == 0, "\(sent)")
+        }
+        let (producer, consumer) = (try await stack.producer.ops, try await stack.consumer.ops)
+        var last = ""
+        try await eventually("top shows what is pending", orSay: { last }) {
+            let top = try await command.run(
+                "top",
+                "--url",
+                producer,
+                "--url",
+                consumer,
+                "--once",
+                "--interval",
+                "500ms"
+            )
+            last = "\(top)"
+            let rows = top.lines.map { $0.split(separator: " ").map(String.init) }
+            guard let ready = rows.first(where: { $0.first == consumer }) else { return false }
+            // Ready, lanes, partitions, pending.
+            return top.status == 0 && ready[1] == "yes" && ready[2] == "1/1" && ready[4] == "2"
+                && rows.contains { $0.first == producer && $0[1] == "yes" }
+                && rows.contains { $0.first == "scheduled" && $0.last == "2" }
+        }
+        try await eventually("query counts what is in state", orSay: { last }) {
+            let all = try await command.run("query", "--json", "--list", "5", "--state", "pending")
+            last = "\(all)"
+            return all.status == 0 && all.members("pending").last == "2"
+        }
+        let one = try await command.run("query", "--recipient", "ana", "--due-within", "2h", "--json", "--list", "5")
+        #expect(one.members("identifier").first == "a" && one.members("category").first == "ORDER", "\(one)")
+        #expect(one.members("pending").last == "1", "\(one)")
+        let none = try await command.run("query", "--due-within", "1m", "--json")
+        #expect(none.members("pending") == ["0"], "\(none)")
+    }
+
     @Test("top: one picture of what answers, and 69 when nothing does")
     func top() async throws {
         let none = try await run(["top", "--url", "http://127.0.0.1:1", "--once"])
