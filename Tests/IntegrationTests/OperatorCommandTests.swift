@@ -67,6 +67,27 @@ struct OperatorCommandTests {
         #expect(try await run(["check", "pigeon"]).status == 64)
     }
 
+    @Test("properties of TLS and SASL that cannot be used end a start with 78, and check says the same")
+    func security() async throws {
+        for (properties, words) in [
+            ("sasl.password=hunter2", "sasl.password: has no effect without SASL"),
+            ("security.protocol=ssl,ssl.ca.location=/nowhere/ca.pem", "ssl.ca.location"),
+            ("security.protocol=sasl_ssl,sasl.mechanism=PLAIN,sasl.username=a", "sasl.password: is needed by PLAIN"),
+        ] {
+            var environment = Self.servers
+            environment["CARILLON_KAFKA_PROPERTIES"] = properties
+            environment["CARILLON_OPS_PORT"] = "0"
+            for service in ["producer", "consumer"] {
+                let start = try ChildProcess(try Tools.product("carillon-\(service)"), environment: environment)
+                #expect(try await start.ended() == 78, "\(start.lastWords)")
+                #expect(start.errorText.contains(words) && !start.errorText.contains("hunter2"))
+                let check = try await run(["check", service, "--no-environment"], environment)
+                #expect(check.status == 78 && check.output.contains(words), "\(check)")
+                #expect(!check.output.contains("hunter2"))
+            }
+        }
+    }
+
     @Test("a cluster is checked, its topics are explained, and top shows a service that runs on it")
     func cluster() async throws {
         try await CarillonCommand.withCluster { command in

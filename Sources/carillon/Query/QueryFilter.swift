@@ -78,12 +78,12 @@ struct QueryFilter: Sendable {
 
     /// Whether a notification under the key can be one of them.
     func takes(_ key: NotificationKey) -> Bool {
-        application.map { $0 == key.application } ?? true && recipient.map { $0 == key.recipient } ?? true
+        (application?.hasSameUTF8(as: key.application) ?? true) && (recipient?.hasSameUTF8(as: key.recipient) ?? true)
     }
 
     func takes(_ notification: QueriedNotification) -> Bool {
         if let state, (notification.state == .delivered) != (state == .delivered) { return false }
-        if let category, notification.category != category { return false }
+        if let category, notification.category?.hasSameUTF8(as: category) != true { return false }
         if let channel, notification.channel != channel { return false }
         guard let dueUntil else { return true }
         guard notification.state == .pending, let time = notification.time else { return false }

@@ -30,11 +30,8 @@ struct QueryResult {
     }
 
     /// What a key counts for: for each state the number of its group, 0 for none.
-    private struct Place: Hashable {
+    private struct Place {
         var groups: (UInt16, UInt16, UInt16) = (0, 0, 0)
-
-        static func == (one: Place, other: Place) -> Bool { one.groups == other.groups }
-        func hash(into hasher: inout Hasher) { hasher.combine(groups.0) }
 
         subscript(state: QueriedNotification.State) -> UInt16 {
             get {
