@@ -217,8 +217,8 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "APNsSimulator", "CarillonSimulation", "FCMSimulator", "Kafka", "LocalBroker", "NotificationModel",
-                "NotificationState", "PushSimulation",
+                "APNsSimulator", "CarillonSimulation", "FCMSimulator", "Kafka", "LocalBroker", "NotificationDelivery",
+                "NotificationModel", "NotificationState", "PushSimulation",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,

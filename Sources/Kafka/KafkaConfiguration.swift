@@ -1,3 +1,4 @@
+import CRDKafka
 import Foundation
 
 /// The connection to a cluster; the same for producers and consumers.
@@ -22,6 +23,9 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
 
     /// Whether librdkafka knows a property of this name, of a producer or a consumer.
     public static func isProperty(_ name: String) -> Bool { RDKafkaConf.knows(name) }
+
+    /// Whether the value of a property is a secret, which no output may show.
+    public static func isSecret(_ name: String) -> Bool { RDKafkaConf.isSecret(name) }
 
     var base: [String: String] {
         [
@@ -212,13 +216,14 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
 }
 
 extension KafkaProducerConfiguration {
-    /// Checks every property with librdkafka, without creating a client.
+    /// Checks every property with librdkafka, without connecting.
     ///
     /// - Parameter leastRecordBytes: the smallest `message.max.bytes` that the program's records allow.
     /// - Throws: `KafkaError` that names the property.
     public func check(leastRecordBytes: Int = 0) throws(KafkaError) {
         try checkTransactions()
-        try RDKafkaConf.check(properties)
+        try client.checkSecurity()
+        try RDKafkaConf.check(properties, RD_KAFKA_PRODUCER)
         guard maximumRecordBytes >= leastRecordBytes else {
             let reason = "kafka property \(Self.recordBytesProperty): must be at least \(leastRecordBytes) here"
             throw KafkaError(code: .invalidArgument, reason: reason)
@@ -239,8 +244,11 @@ extension KafkaProducerConfiguration {
 }
 
 extension KafkaConsumerConfiguration {
-    /// Checks every property with librdkafka, without creating a client.
+    /// Checks every property with librdkafka, without connecting.
     ///
     /// - Throws: `KafkaError` that names the property.
-    public func check() throws(KafkaError) { try RDKafkaConf.check(properties) }
+    public func check() throws(KafkaError) {
+        try client.checkSecurity()
+        try RDKafkaConf.check(properties, RD_KAFKA_CONSUMER)
+    }
 }

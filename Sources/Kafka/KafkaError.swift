@@ -31,6 +31,10 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let messageTooLarge = Code(rawValue: 10)
         /// The client is not authorized for the topic.
         public static let topicAuthorizationFailed = Code(rawValue: 29)
+        /// A topic of this name exists already.
+        public static let topicAlreadyExists = Code(rawValue: 36)
+        /// The brokers do not have a request that is needed.
+        public static let unsupportedFeature = Code(rawValue: -165)
         /// A property or argument is wrong.
         public static let invalidArgument = Code(rawValue: -186)
         /// A newer producer uses the same transactional id, or the coordinator aborted this producer's transaction.

@@ -1,7 +1,7 @@
 package import Logging
 import NotificationConsumer
 package import NotificationDelivery
-import NotificationModel
+package import NotificationModel
 package import ServiceSupport
 
 extension ConsumerServiceConfiguration {
@@ -19,7 +19,10 @@ extension ConsumerServiceConfiguration {
         }
     }
 
-    private func makeChannel(
+    /// One of them; nil for a name that stands for none of its own.
+    ///
+    /// - Throws: As ``makeChannels(health:registry:logger:)``.
+    package func makeChannel(
         _ name: ChannelName,
         health: Health,
         registry: PrometheusRegistry,

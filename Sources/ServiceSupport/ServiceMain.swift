@@ -37,7 +37,21 @@ public struct ServiceMain: Sendable {
     /// The exit status of a check of a service that does not answer, EX_UNAVAILABLE.
     public static let unansweredStatus: Int32 = 69
 
-    private let name: String
+    /// The producer service.
+    public static let producer = ServiceMain(
+        name: "carillon-producer",
+        summary: "Turns business events and API calls into notification requests on Kafka.",
+        defaultOpsPort: 8081
+    )
+    /// The consumer service.
+    public static let consumer = ServiceMain(
+        name: "carillon-consumer",
+        summary: "Runs the notification center of every recipient: triggers, delivers, publishes outcomes to Kafka.",
+        defaultOpsPort: 8082
+    )
+
+    /// The executable's name.
+    package let name: String
     private let summary: String
     private let defaultOpsPort: Int
 
@@ -138,13 +152,7 @@ public struct ServiceMain: Sendable {
         configure: (inout ServiceSettings) throws -> Launch
     ) async -> Int32 {
         do {
-            var settings = try ServiceSettings(environment: environment, file: file)
-            let own = readOwn(&settings)
-            let launch = try configure(&settings)
-            settings.passOver(SettingsCatalogue.all)
-            settings.passOver(variables: SettingsCatalogue.CommandVariable.allCases.map(\.rawValue))
-            try settings.finish()
-
+            let (own, launch, _) = try read(environment: environment, file: file, configure: configure)
             bootstrapLogging(own.logging)
             let registry = PrometheusRegistry(maximumSeries: own.maximumSeries)
             bootstrapMetrics(registry)
@@ -181,16 +189,49 @@ public struct ServiceMain: Sendable {
         }
     }
 
+    /// Reads and checks all settings, as each start does.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment variables.
+    ///   - file: The path of the settings file, if there is one.
+    ///   - configure: Reads the settings of the service.
+    /// - Returns: What `configure` returned, and the settings as read.
+    /// - Throws: ``ServiceSettingsError``.
+    package func settings<Configuration>(
+        environment: [String: String],
+        file: String?,
+        configure: (inout ServiceSettings) throws -> Configuration
+    ) throws -> (configuration: Configuration, settings: ServiceSettings) {
+        let (_, configuration, settings) = try read(environment: environment, file: file, configure: configure)
+        return (configuration, settings)
+    }
+
+    private func read<Configuration>(
+        environment: [String: String],
+        file: String?,
+        configure: (inout ServiceSettings) throws -> Configuration
+    ) throws -> (own: Own, configuration: Configuration, settings: ServiceSettings) {
+        var settings = try ServiceSettings(environment: environment, file: file)
+        let own = readOwn(&settings)
+        let configuration = try configure(&settings)
+        settings.passOver(SettingsCatalogue.all)
+        settings.passOver(variables: SettingsCatalogue.CommandVariable.allCases.map(\.rawValue))
+        try settings.finish()
+        return (own, configuration, settings)
+    }
+
     /// Writes to standard error, escaped: the text may quote external input.
     private func tell(_ text: String) {
         writeToStandardError(PrintableText.escaped(text, keepsLines: true))
     }
 
-    /// The settings of every service.
-    private func readOwn(_ settings: inout ServiceSettings) -> (
+    private typealias Own = (
         logging: LoggingConfiguration, ops: OpsConfiguration, maximumSeries: Int, timeout: Duration,
         stallTimeout: Duration
-    ) {
+    )
+
+    /// The settings of every service.
+    private func readOwn(_ settings: inout ServiceSettings) -> Own {
         let logging = LoggingConfiguration(settings: &settings)
         let ops = OpsConfiguration(settings: &settings, defaultPort: defaultOpsPort)
         let maximumSeries = settings.int(
@@ -218,7 +259,10 @@ public struct ServiceMain: Sendable {
     }
 
     private func wrongConfiguration(_ error: any Error) -> Int32 {
-        tell("\(name): invalid configuration\n\(error)\n")
+        tell(invalid(error))
         return Self.configurationStatus
     }
+
+    /// What a start says of settings with which it does not begin; not escaped.
+    package func invalid(_ error: any Error) -> String { "\(name): invalid configuration\n\(error)\n" }
 }

@@ -11,12 +11,7 @@ import Musl
 import Darwin
 #endif
 
-let service = ServiceMain(
-    name: "carillon-consumer",
-    summary: "Runs the notification center of every recipient: triggers, delivers, publishes outcomes to Kafka.",
-    defaultOpsPort: 8082
-)
-let status = await service.run { settings in
+let status = await ServiceMain.consumer.run { settings in
     let configuration = ConsumerServiceConfiguration(settings: &settings)
     return { here in
         let channels = try configuration.makeChannels(

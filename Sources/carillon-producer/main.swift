@@ -9,12 +9,7 @@ import Musl
 import Darwin
 #endif
 
-let service = ServiceMain(
-    name: "carillon-producer",
-    summary: "Turns business events and API calls into notification requests on Kafka.",
-    defaultOpsPort: 8081
-)
-let status = await service.run { settings in
+let status = await ServiceMain.producer.run { settings in
     let configuration = ProducerServiceConfiguration(settings: &settings)
     return { here in
         let producer = try ProducerService(

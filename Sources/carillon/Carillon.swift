@@ -11,11 +11,13 @@ struct Carillon: AsyncParsableCommand {
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
             LocalCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
-            TailCommand.self, ExplainCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self,
+            TailCommand.self, ExplainCommand.self, DeadLettersCommand.self, RulesCommand.self, ConfigCommand.self,
+            CheckCommand.self, TopicsCommand.self,
+            StateCommand.self,
             TriggerCommand.self,
             MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
             FCMSimulatorCommand.self, WebPushCommand.self,
-            SimulateCommand.self,
+            SimulateCommand.self, TopCommand.self, QueryCommand.self,
         ]
     )
 

@@ -20,8 +20,10 @@ struct RDKafkaConf: ~Copyable {
         var text = [CChar](repeating: 0, count: 512)
         let result = rd_kafka_conf_set(pointer, name, value, &text, text.count)
         guard result != RD_KAFKA_CONF_OK else { return }
-        let isShown = result == RD_KAFKA_CONF_UNKNOWN || isQuoting
-        let said = isShown ? Self.text(text) : "the value is not valid"
+        let words = Self.text(text)
+        // What the library was built without is told of the property, and not of its value.
+        let isShown = result == RD_KAFKA_CONF_UNKNOWN || isQuoting || words.contains("not supported in this build")
+        let said = isShown ? words : "the value is not valid"
         throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(said)")
     }
 
@@ -32,9 +34,35 @@ struct RDKafkaConf: ~Copyable {
         for (name, value) in properties { try set(name, value, isQuoting: isQuoting) }
     }
 
-    /// Sets all of them on a temporary configuration.
-    static func check(_ properties: [(name: String, value: String)]) throws(KafkaError) {
-        try RDKafkaConf().set(properties)
+    /// Creates a client without brokers and frees it: librdkafka judges some properties only together, and reads the files of
+    /// TLS.
+    static func check(
+        _ properties: [(name: String, value: String)],
+        _ type: rd_kafka_type_t
+    ) throws(KafkaError) {
+        let conf = RDKafkaConf()
+        try conf.set(properties.filter { !brokers.contains($0.name) })
+        rd_kafka_conf_set_log_cb(conf.pointer, nil)
+        do throws(KafkaError) {
+            // Without brokers it has nothing to connect to, and its threads end at once.
+            rd_kafka_destroy_flags(try conf.makeClient(type), RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+        } catch {
+            throw hidingSecrets(in: error, of: properties)
+        }
+    }
+
+    private static let brokers: Set<String> = ["bootstrap.servers", "metadata.broker.list"]
+
+    /// The error without the values of secret properties.
+    static func hidingSecrets(
+        in error: KafkaError,
+        of properties: [(name: String, value: String)]
+    ) -> KafkaError {
+        var shown = error
+        for (name, value) in properties where isSecret(name) && !value.isEmpty {
+            shown.reason = shown.reason.replacingOccurrences(of: value, with: "(hidden)")
+        }
+        return shown
     }
 
     /// Whether a property of this name exists.
@@ -45,7 +73,9 @@ struct RDKafkaConf: ~Copyable {
     }
 
     static func isSecret(_ name: String) -> Bool {
-        ["password", "secret", "key.pem", "ssl_key", "oauthbearer.config", "token"].contains { name.contains($0) }
+        ["password", "secret", "key.pem", "ssl_key", "oauthbearer.config", "token", "kinit.cmd"].contains {
+            name.contains($0)
+        }
     }
 
     private static func text(_ buffer: [CChar]) -> String {
@@ -102,11 +132,7 @@ final class RDKafkaHandle: Sendable {
             pointer = try conf.makeClient(type)
         } catch {
             retained.release()
-            var shown = error
-            for (name, value) in properties where RDKafkaConf.isSecret(name) && !value.isEmpty {
-                shown.reason = shown.reason.replacingOccurrences(of: value, with: "(hidden)")
-            }
-            throw shown
+            throw RDKafkaConf.hidingSecrets(in: error, of: properties)
         }
         self.context = retained
         if !Self.isVersionLogged.exchange(true, ordering: .relaxed) {

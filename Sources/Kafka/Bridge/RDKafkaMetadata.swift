@@ -28,6 +28,21 @@ extension RDKafkaHandle {
 
     /// The partitions of all topics that the broker knows, by name; does not create topics. Blocking.
     func partitionCounts(within time: Duration) throws(KafkaError) -> [String: Int32] {
+        try readTopics(within: time) { $0.partition_cnt }
+    }
+
+    /// The topics that the broker knows, by name; does not create topics. Blocking.
+    func topics(within time: Duration) throws(KafkaError) -> [String: KafkaAdmin.Topic] {
+        try readTopics(within: time) { found in
+            let replicas = (0..<Int(found.partition_cnt)).map { Int(found.partitions[$0].replica_cnt) }
+            return KafkaAdmin.Topic(partitions: replicas.count, replicas: replicas.min() ?? 0)
+        }
+    }
+
+    private func readTopics<Description>(
+        within time: Duration,
+        _ describe: (rd_kafka_metadata_topic) -> Description
+    ) throws(KafkaError) -> [String: Description] {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         try KafkaError.check(
             rd_kafka_metadata(pointer, 1, nil, &metadata, time.librdkafkaMilliseconds),
@@ -35,12 +50,12 @@ extension RDKafkaHandle {
         )
         guard let metadata else { throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, doing: "metadata of all topics") }
         defer { rd_kafka_metadata_destroy(metadata) }
-        var counts: [String: Int32] = [:]
+        var topics: [String: Description] = [:]
         for index in 0..<Int(metadata.pointee.topic_cnt) {
             let found = metadata.pointee.topics[index]
             guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = found.topic else { continue }
-            counts[String(cString: name)] = found.partition_cnt
+            topics[String(cString: name)] = describe(found)
         }
-        return counts
+        return topics
     }
 }

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Its lanes limit the requests at one time to `concurrency`, which is also the number of connections, so that no
 /// request waits here. While the endpoint fails, a circuit breaker answers sends without a request.
-package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable {
+package final class WebhookChannel: DeliveryChannel, ReloadingChannel, ProbedChannel, Sendable {
     typealias Configuration = ConsumerServiceConfiguration.Webhook
 
     /// The time and the randomness that it uses.
@@ -254,6 +254,14 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         }
         metrics.count(.cancelled)
         note(.cancelled, of: active.pass, because: .cancelled)
+    }
+
+    package var probes: [ChannelProbe] {
+        [
+            ChannelProbe("the endpoint of the webhook") { [connections, endpoint] in
+                await connections.probe(endpoint, within: $0)
+            }
+        ]
     }
 
     package func close() async {

@@ -113,9 +113,13 @@ extension ServiceSettings {
         declare(key, .list, "a list, or items separated by commas", about, default: written, required: false)
         guard let found = lookup(key) else { return `default` }
         switch found.content {
-        case .items(let items): return items
+        case .items(let items):
+            keep(.items(items), of: key, from: found.source)
+            return items
         case .text(let text):
-            return text.split(separator: ",").map(Self.trimmed).filter { !$0.isEmpty }
+            let items = text.split(separator: ",").map(Self.trimmed).filter { !$0.isEmpty }
+            keep(.items(items), of: key, from: found.source)
+            return items
         case .nothing:
             note(.init(key: key, source: found.source, message: "has no value; allowed: a list"))
             return `default`
@@ -155,6 +159,7 @@ extension ServiceSettings {
         for (name, content, line) in file.entries(below: key) {
             if case .text(let text) = content {
                 result[name] = text
+                keep(text, of: name, in: key, from: file.source(line: line))
             } else {
                 let path = "\(key).\(name)"
                 note(.init(key: path, source: file.source(line: line), message: "is not a single value"))
@@ -185,6 +190,7 @@ extension ServiceSettings {
                     continue
                 }
                 result[name] = String(parts[1])
+                keep(String(parts[1]), of: name, in: key, from: .variable(variable))
             }
         }
         return result
@@ -235,7 +241,10 @@ extension ServiceSettings {
         let given: String
         switch found.content {
         case .text(let text) where !text.isEmpty:
-            if let value = parse(text) { return value }
+            if let value = parse(text) {
+                keep(.text(write(value)), of: key, from: found.source)
+                return value
+            }
             given = "is \"\(text)\""
         case .text, .nothing: given = "has no value"
         case .items: given = "is a list"

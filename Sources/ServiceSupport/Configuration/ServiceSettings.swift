@@ -35,6 +35,10 @@ public struct ServiceSettings: Sendable {
     /// Variables of another program, which are no keys.
     private var foreignVariables: Set<String> = []
     private var problems: [ServiceSettingsError.Problem] = []
+    /// The values that were given, in their normal form, and where.
+    private(set) var valuesRead: [String: (value: SettingInForce.Value, source: SettingInForce.Source)] = [:]
+    /// The same of maps, by the names of their entries.
+    private(set) var entriesRead: [String: [String: (value: String, source: SettingInForce.Source)]] = [:]
 
     /// Reads the settings file and the variables.
     ///
@@ -136,6 +140,14 @@ public struct ServiceSettings: Sendable {
         guard declaredByKey[setting.key] == nil else { return }
         declaredByKey[setting.key] = declaredKeys.count
         declaredKeys.append(setting)
+    }
+
+    mutating func keep(_ value: SettingInForce.Value, of key: String, from source: ServiceSettingsError.Source) {
+        valuesRead[key] = (value, SettingInForce.Source(source))
+    }
+
+    mutating func keep(_ value: String, of name: String, in key: String, from source: ServiceSettingsError.Source) {
+        entriesRead[key, default: [:]][name] = (value, SettingInForce.Source(source))
     }
 
     mutating func note(_ problem: ServiceSettingsError.Problem) {

@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// A push that a connection did not process is sent again by the pool. What the answer of APNs leads to is ``APNsAction``, what an
 /// attempt does then ``APNsAttempt``. Retries are the lane's.
-package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
+package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChannel, Sendable {
     typealias Configuration = ConsumerServiceConfiguration.APNs
 
     /// The time that it uses.
@@ -366,6 +366,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         }
         for sender in senders { await sender.pool.shutdown(by: .now()) }
     }
+
+    package var probes: [ChannelProbe] { contents.withLock { $0.senders }.probes(now: world.wall) }
 
     private func collect(_ page: inout MetricsPage) {
         let senders = contents.withLock { $0.senders.all }

@@ -11,6 +11,7 @@ struct APNsSenders: Sendable {
         let pool: HTTP2Pool
         /// Of the pool.
         let tls: OutboundTLS.Client
+        let origin: EgressURL
         /// The pseudo-header fields of the server, without `:path`.
         let beginning: HPACKHeaders
 
@@ -22,6 +23,7 @@ struct APNsSenders: Sendable {
             to origin: EgressURL
         ) {
             (self.credentials, self.environment, self.pool, self.tls) = (credentials, environment, pool, tls)
+            self.origin = origin
             beginning = .pseudo("POST", origin)
         }
     }

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// A message first waits for its turn in the project's quota (``ProjectPace``), then for an access token (``AccessTokens``), then for
 /// a stream. What the answer leads to is ``FCMAction``, what an attempt does then ``FCMAttempt``. Retries are the lane's.
-package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
+package final class FCMChannel: DeliveryChannel, ReloadingChannel, ProbedChannel, Sendable {
     typealias Configuration = ConsumerServiceConfiguration.FCM
 
     /// The time that it uses, and what is known of the world outside.
@@ -364,6 +364,8 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         }
         for project in projects { await project.pool.shutdown(by: .now()) }
     }
+
+    package var probes: [ChannelProbe] { contents.withLock { $0.projects }.probes }
 
     private func collect(_ page: inout MetricsPage) {
         let projects = contents.withLock { $0.projects.all }

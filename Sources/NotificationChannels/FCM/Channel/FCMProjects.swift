@@ -13,6 +13,7 @@ final class FCMProject: Sendable {
     let id: String
     let tokens: AccessTokens
     let pool: HTTP2Pool
+    let origin: EgressURL
     let pace: Mutex<ProjectPace<FCMFlight>>
     /// Whether it has reached any device: else the account may be of another project than the tokens.
     let isProven = Atomic(false)
@@ -25,7 +26,7 @@ final class FCMProject: Sendable {
         to origin: EgressURL,
         pace: ProjectPace<FCMFlight>
     ) {
-        (self.id, self.tokens, self.pool) = (id, tokens, pool)
+        (self.id, self.tokens, self.pool, self.origin) = (id, tokens, pool, origin)
         self.pace = Mutex(pace)
         var beginning = HPACKHeaders.pseudo("POST", origin)
         // The same for each message.

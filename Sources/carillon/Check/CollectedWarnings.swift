@@ -1,0 +1,34 @@
+import Logging
+import Synchronization
+
+/// What the parts of a service warn of while they are created: a start would log it.
+final class CollectedWarnings: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var logger: Logger { Logger(label: "carillon check") { _ in Handler(collected: self) } }
+
+    /// What was collected since the last call.
+    func take() -> [String] {
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+
+    private struct Handler: LogHandler {
+        let collected: CollectedWarnings
+        var logLevel = Logger.Level.warning
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            let text = ["\(event.message)"] + details
+            collected.lines.withLock { $0.append(text.joined(separator: ", ")) }
+        }
+    }
+}
