@@ -25,7 +25,7 @@ extension DeviceRegistration: JSONWritable {
         var (platform, token, bundleIdentifier): (String?, String?, String?)
         var (locale, timeZone, appVersion): (String?, String?, String?)
         var kind: TokenKind?
-        var members = LiveActivityMembers()
+        var (attributesType, activity, pushToStart): (String?, String?, String?)
         var environment: Environment?
         var status: AuthorizationStatus?
         var settings: DeviceSettings?
@@ -37,11 +37,11 @@ extension DeviceRegistration: JSONWritable {
             case .kind: try scanner.once(&kind, scanner.choice(TokenKind.self))
             case .attributesType:
                 let bytes = 1...ModelLimits.attributesTypeBytes
-                try scanner.once(&members.attributesType, scanner.printable(bytes: bytes))
+                try scanner.once(&attributesType, scanner.printable(bytes: bytes))
             case .activity:
-                try scanner.once(&members.activity, scanner.keyComponent())
+                try scanner.once(&activity, scanner.keyComponent())
             case .pushToStart:
-                try scanner.once(&members.pushToStart, scanner.keyComponent())
+                try scanner.once(&pushToStart, scanner.keyComponent())
             case .environment: try scanner.once(&environment, scanner.choice(Environment.self))
             case .bundleIdentifier:
                 try scanner.once(&bundleIdentifier, scanner.printable(bytes: 1...ModelLimits.bundleIdentifierBytes))
@@ -60,7 +60,12 @@ extension DeviceRegistration: JSONWritable {
             kind: kind ?? .device,
             isKept: isKept
         )
-        liveActivity = try members.token(of: self.kind)
+        liveActivity = try LiveActivityToken(
+            self.kind,
+            attributesType: attributesType,
+            activity: activity,
+            pushToStart: pushToStart
+        )
         (self.environment, self.bundleIdentifier, self.locale) = (environment, bundleIdentifier, locale)
         (self.timeZone, self.appVersion, self.registeredAt) = (timeZone, appVersion, registeredAt)
         authorizationStatus = status ?? .authorized

@@ -11,38 +11,33 @@ public indirect enum LiveActivityToken: Sendable, Hashable {
     ///   - pushToStart: the name under which the same phone has registered its token to start activities of the type; both are one
     ///     device for the notification. Nil for an app that starts them itself.
     case activity(identifier: String, pushToStart: String?)
-}
 
-extension DeviceRegistration {
-    /// What of a registration says that, as it was read.
-    struct LiveActivityMembers {
-        var attributesType: String?
-        var activity: String?
-        var pushToStart: String?
-
-        /// Throws `invalid` at the member that is missing, or of another kind of token.
-        func token(of kind: TokenKind) throws(ModelError) -> LiveActivityToken? {
-            if let attributesType {
-                guard kind == .liveActivityStart else { throw Self.misplaced("attributesType", .liveActivityStart) }
-                guard activity == nil else { throw Self.misplaced("activity", .liveActivity) }
-                guard pushToStart == nil else { throw Self.misplaced("pushToStart", .liveActivity) }
-                return .start(attributesType: attributesType)
-            }
-            guard kind != .liveActivityStart else {
-                throw ModelError(.invalid, field: "attributesType", "is missing: the type that the token starts")
-            }
-            if let activity {
-                guard kind == .liveActivity else { throw Self.misplaced("activity", .liveActivity) }
-                return .activity(identifier: activity, pushToStart: pushToStart)
-            }
+    /// What the members of a registration say; nil for a token that is for no activity, or for one that nobody names.
+    ///
+    /// Throws `invalid` at the member that is missing, or belongs to another kind of token.
+    public init?(
+        _ kind: TokenKind,
+        attributesType: String?,
+        activity: String?,
+        pushToStart: String?
+    ) throws(ModelError) {
+        func refuse(_ field: String, _ value: String?, unless required: TokenKind) throws(ModelError) {
+            guard value != nil, kind != required else { return }
+            throw ModelError(.invalid, field: field, "is of a registration of the kind \(required.rawValue)")
+        }
+        try refuse("attributesType", attributesType, unless: .liveActivityStart)
+        try refuse("activity", activity, unless: .liveActivity)
+        try refuse("pushToStart", pushToStart, unless: .liveActivity)
+        switch (kind, attributesType, activity) {
+        case (.liveActivityStart, let type?, _): self = .start(attributesType: type)
+        case (.liveActivityStart, nil, _):
+            throw ModelError(.invalid, field: "attributesType", "is missing: the type that the token starts")
+        case (_, _, let activity?): self = .activity(identifier: activity, pushToStart: pushToStart)
+        default:
             guard pushToStart == nil else {
                 throw ModelError(.invalid, field: "activity", "is missing: the identifier of the activity")
             }
             return nil
-        }
-
-        private static func misplaced(_ field: String, _ kind: TokenKind) -> ModelError {
-            ModelError(.invalid, field: field, "is of a registration of the kind \(kind.rawValue)")
         }
     }
 }

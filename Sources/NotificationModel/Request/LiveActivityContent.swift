@@ -86,7 +86,8 @@ extension JSONScanner {
                 guard scanner.peek() == 0x7B else { throw scanner.unexpected("an object") }
                 try scanner.skipValue()
             case .staleDate, .dismissalDate: _ = try scanner.timestamp()
-            case .relevanceScore: _ = try scanner.decimal(in: -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
+            case .relevanceScore:
+                _ = try scanner.decimal(in: -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
             case .broadcastChannel:
                 let id = scanner.materialise(try scanner.string())
                 do throws(ModelError) {

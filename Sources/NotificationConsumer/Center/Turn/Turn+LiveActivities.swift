@@ -96,7 +96,9 @@ extension Turn {
     }
 
     /// The list of targets that are given again what they are to show.
-    func quietList(_ list: consuming DeviceList, of activity: LiveActivityFacts, for names: [String]) -> ArraySlice<UInt8> {
+    func quietList(_ list: consuming DeviceList, of activity: LiveActivityFacts, for names: [String]) -> ArraySlice<
+        UInt8
+    > {
         var list = list
         for name in names {
             guard var device = activityDevice(name, activity).device else { continue }
@@ -161,6 +163,8 @@ extension Turn {
     ///
     /// - Parameter gone: since when: one that was delivered later is another activity.
     mutating func activityEnded(on target: String, at gone: Timestamp, _ trace: CarriedTrace) {
+        // Tokens change.
+        guard recipient.activityToken(on: target, of: key.identifier) == nil else { return }
         if let delivered = entry.delivered, delivered.at > gone, delivered.devices.containsUTF8(of: target) { return }
         endActivity(on: target, trace)
         activityRegistered(on: target)
@@ -172,7 +176,9 @@ extension Turn {
             let target = operation.devices.first
         else { return }
         switch result {
-        case .gone: endActivity(on: target, operation.trace)
+        case .gone:
+            let token = recipient.activityToken(on: target, of: key.identifier)
+            if token?.sharesToken(with: registration) ?? true { endActivity(on: target, operation.trace) }
         // APNs goes on accepting what is sent to the token of an activity that has ended.
         case .accepted, .reduced, .removed: if operation.goal == .remove { retire([target], registration, goneAt: now) }
         case .rejected, .failed, .unanswered, .deferred: break
