@@ -33,7 +33,7 @@ enum StateForm {
 
     /// The oldest form that can have a content: an older version would show a Live Activity as a notification.
     static func of(_ content: ArraySlice<UInt8>) -> Int {
-        LiveActivityFacts.mayBe(in: content) ? liveActivities : first
+        LiveActivityFacts.mayBe(in: content) && ContentFacts(content).isLiveActivity ? liveActivities : first
     }
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.

@@ -116,6 +116,10 @@ extension JSONScanner {
             case .localizations:
                 facts.localizations = try scanner.localizations()
             case .liveActivity:
+                // It is looked for by its bytes: nearly all contents have none, and pay for no scan.
+                guard !name.isEscaped else {
+                    throw ModelError(.invalid, field: "", "must be written without escapes in its name")
+                }
                 let activity = try scanner.liveActivity()
                 (facts.liveActivity, coherence.startsActivity) = (activity.range, activity.starts)
                 isSubstantial = true

@@ -149,5 +149,8 @@ package struct LiveActivityFacts: Sendable, Hashable {
     }
 
     /// Whether a content may be a Live Activity, by a search that costs less than a scan.
-    package static func mayBe(in content: ArraySlice<UInt8>) -> Bool { content.mayName("liveActivity", around: 4) }
+    package static func mayBe(in content: ArraySlice<UInt8>) -> Bool {
+        // The name is never escaped.
+        content.hasText("\"liveActivity\"", around: 5)
+    }
 }
