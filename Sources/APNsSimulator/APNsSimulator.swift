@@ -212,6 +212,34 @@ extension APNsSimulator {
         }
     }
 
+    /// Makes a broadcast channel, as `POST /1/apps/<bundle identifier>/channels` does: at most 10,000 of an app.
+    ///
+    /// - Parameter isStored: Whether the newest message is kept for devices that are offline.
+    /// - Returns: Its id.
+    public func makeBroadcastChannel(
+        for bundleIdentifier: String,
+        environment: DeviceRegistration.Environment = .production,
+        isStored: Bool = false
+    ) throws(APNsSimulatorError) -> String {
+        let body = #"{"message-storage-policy":\#(isStored ? 1 : 0),"push-type":"LiveActivity"}"#
+        let id = core.state.withLock { state in
+            Array(body.utf8).withUnsafeBytes { bytes in
+                try? state.channels.create(bundleIdentifier, environment, body: bytes, using: &state.generator)
+            }
+        }
+        guard let id else { throw APNsSimulatorError("there are \(BroadcastChannels.perApp) channels already") }
+        return id
+    }
+
+    /// Ends a broadcast channel.
+    public func removeBroadcastChannel(
+        _ id: String,
+        of bundleIdentifier: String,
+        environment: DeviceRegistration.Environment = .production
+    ) {
+        core.state.withLock { try? $0.channels.delete(id, bundleIdentifier, environment) }
+    }
+
     /// A device as it is now; nil when there is none with this name.
     public func device(_ name: String) -> SimulatedDevice? { core.state.withLock { $0.devices.devices[name] } }
 

@@ -43,6 +43,20 @@ package struct ChannelSend: Hashable, Sendable {
     package var registration: DeviceRegistration?
     /// The actions of the notification's category, a JSON array; nil without a category.
     package var actions: ArraySlice<UInt8>?
+    /// What it adds for a Live Activity; nil for a notification.
+    package var activity: Activity?
+
+    /// Of a send that starts, updates or ends a Live Activity, as the kind of its ``registration`` says.
+    package struct Activity: Hashable, Sendable {
+        /// Seconds since 1970: a device ignores what is older than what it has.
+        package var timestamp: Int64
+        /// When the activity disappears after its end; nil for at once.
+        package var dismissalDate: Timestamp?
+
+        package init(timestamp: Int64, dismissalDate: Timestamp? = nil) {
+            (self.timestamp, self.dismissalDate) = (timestamp, dismissalDate)
+        }
+    }
 
     package init(
         id: UUIDValue,

@@ -53,6 +53,10 @@ public enum ModelLimits {
     public static let deviceTokenBytes = 4096
     /// Bytes of a token of APNs, which has two hexadecimal digits for each.
     public static let apnsTokenBytes = 16...100
+    /// Bytes of the id of a broadcast channel, in Base64.
+    public static let broadcastChannelBytes = 64
+    /// Bytes of the name of a type of Live Activities.
+    public static let attributesTypeBytes = 256
     /// Bytes of the endpoint of a subscription of Web Push.
     public static let endpointBytes = 2048
     /// Bytes of a platform's name.

@@ -26,8 +26,15 @@ enum StateForm {
     static let platforms = 9
     /// The form from which a device's token may be of another kind than the ordinary one.
     static let tokenKinds = 10
+    /// The form from which a content may be what a Live Activity shows, and a token for such activities.
+    static let liveActivities = 11
     /// The newest form that this version reads, and the newest that it writes.
-    static let current = 10
+    static let current = 11
+
+    /// The oldest form that can have a content: an older version would show a Live Activity as a notification.
+    static func of(_ content: ArraySlice<UInt8>) -> Int {
+        LiveActivityFacts.mayBe(in: content) && ContentFacts(content).isLiveActivity ? liveActivities : first
+    }
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.
     ///

@@ -12,7 +12,7 @@ import Darwin
 /// Both services with the channel `devices`, and the simulator of APNs as the push service.
 @Suite("Services that reach Apple devices themselves", .serialized)
 struct AppleDevicesTests {
-    private struct World {
+    struct World {
         let simulator: APNsSimulatorProcess
         let stack: Stack
 
@@ -76,7 +76,7 @@ struct AppleDevicesTests {
         }
     }
 
-    private static func with(_ body: (World) async throws -> Void) async throws {
+    static func with(_ body: (World) async throws -> Void) async throws {
         let world = try await World()
         do {
             try await body(world)

@@ -90,7 +90,9 @@ extension PartitionCenter {
             guard !record.hasApplied(input.position) else { return nil }
             let (name, writtenAt) = (input.key.identifier, record.writtenAt(input.timestamp))
             guard let registration = input.registration else {
-                guard record.unregister(name, writtenAt: writtenAt, at: now) != nil else { return nil }
+                guard let device = record.unregister(name, writtenAt: writtenAt, at: now), !device.isOfActivity else {
+                    return nil
+                }
                 return Procedure.Departure(of: input.key, at: writtenAt, input.trace)
             }
             let wasPermitted = record.permitsNotifications(on: name)
@@ -108,13 +110,13 @@ extension PartitionCenter {
             }
             let (application, hasMoved) = (input.recipient.application, retirement.hasMoved)
             guard
-                record.retire(
+                let device = record.retire(
                     retirement.device,
                     token: retirement.token,
                     gone: retirement.gone,
                     in: application,
                     at: now
-                ) != nil, hasMoved
+                ), hasMoved, !device.isOfActivity
             else { return nil }
             let key = try input.recipient.withIdentifier(retirement.device)
             return Procedure.Departure(of: key, at: retirement.gone, input.trace)
@@ -149,7 +151,7 @@ extension PartitionCenter {
         record.noteApplied(input.position)
         let writtenAt = record.writtenAt(input.timestamp)
         guard let registration = input.registration else {
-            return unregister(input, &record, writtenAt, shown, at: now)
+            return try unregister(input, &record, writtenAt, shown, at: now)
         }
         let name = input.key.identifier
         let outcome = record.register(
@@ -160,6 +162,9 @@ extension PartitionCenter {
             bytes: rules.recipientBytes
         )
         keep(record, of: key, at: now)
+        if let device = record.activeDevice(name) {
+            try turn(ofActivityOf: device, key, at: now) { $0.activityRegistered(on: device.target) }
+        }
         switch outcome {
         case .refreshed:
             claim(registration, by: input.key, writtenAt, input.trace)
@@ -185,14 +190,32 @@ extension PartitionCenter {
         _ writtenAt: Timestamp,
         _ shown: [String],
         at now: Timestamp
-    ) -> CenterInput.Outcome {
+    ) throws -> CenterInput.Outcome {
         guard let device = record.unregister(input.key.identifier, writtenAt: writtenAt, at: now) else {
             return .unknown
         }
         keep(record, of: input.key.ofRecipient, at: now)
+        try turn(ofActivityOf: device, input.key.ofRecipient, at: now) {
+            $0.activityEnded(on: device.target, at: writtenAt, input.trace)
+        }
         release(device.registration, of: input.key, writtenAt, input.trace)
         announce(.retired, input.key, device.registration, at: writtenAt, nil, shows: shown, input.trace)
         return .retired
+    }
+
+    /// Runs a turn over the entry of the Live Activity whose token a device has; without one, nothing follows from it.
+    ///
+    /// - Parameter recipient: its key.
+    private mutating func turn(
+        ofActivityOf device: RecipientRecord.RegisteredDevice,
+        _ recipient: NotificationKey,
+        at now: Timestamp,
+        _ body: (inout Turn) -> Void
+    ) throws {
+        guard case .activity(let identifier, _)? = device.registration.liveActivity else { return }
+        let key = try recipient.withIdentifier(identifier)
+        guard try slot(of: key, at: now) != nil else { return }
+        try turn(of: key, at: now, from: .clock, body)
     }
 
     private mutating func claim(
@@ -334,6 +357,9 @@ extension PartitionCenter {
             )
         else { return false }
         keep(record, of: input.recipient, at: now)
+        try turn(ofActivityOf: device, input.recipient, at: now) {
+            $0.activityEnded(on: device.target, at: retirement.gone, input.trace)
+        }
         let key = try input.recipient.withIdentifier(retirement.device)
         // Where it has moved, the token has another owner. Otherwise the app is gone, and what it showed.
         if reason != .moved { release(device.registration, of: key, device.writtenAt, input.trace) }

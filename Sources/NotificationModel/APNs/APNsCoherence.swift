@@ -28,6 +28,10 @@ package struct APNsCoherence: Hashable, Sendable {
     /// Nil when none is given.
     package var level: InterruptionLevel?
     package var hasCriticalSound = false
+    /// A Live Activity can be started with it.
+    var startsActivity = false
+    /// There are a title and a body, or their localizations.
+    var hasWholeAlert = false
     /// The values of `userInfo`, in the scanned bytes.
     var userInfo: Range<Int>?
 
@@ -105,6 +109,41 @@ package struct APNsCoherence: Hashable, Sendable {
             "has \(shortest.count) bytes, and a whole payload of APNs at most \(Self.payloadBytes)"
         )
     }
+
+    /// Refuses a request for a Live Activity that no device could be given.
+    ///
+    /// Throws `invalid`, with the field.
+    func checkActivity(of request: ScannedRequest) throws(ModelError) {
+        if startsActivity, !hasWholeAlert {
+            throw ModelError(
+                .invalid,
+                field: "content.liveActivity.attributes",
+                "start an activity, which must show an alert: set the title and the body of the content"
+            )
+        }
+        if hasCriticalSound {
+            throw ModelError(.invalid, field: "content.sound", "of a Live Activity is a name, never critical")
+        }
+        switch request.channel {
+        case .apns?, .devices?, nil: break
+        case .events?, .webhook?, .test?, .fcm?, .webpush?:
+            throw ModelError(.invalid, field: "channel", "must be devices or apns for a Live Activity")
+        }
+        if request.limits?.digest != nil {
+            throw ModelError(.invalid, field: "digest", "cannot fold Live Activities")
+        }
+        // Milliseconds, or a count, would be another order than that of the device.
+        if let version = request.version, !Self.activityVersions.contains(version) {
+            throw ModelError(
+                .invalid,
+                field: "version",
+                "of a Live Activity is its timestamp, in whole seconds since 1970"
+            )
+        }
+    }
+
+    /// From 2001 to 2286.
+    static let activityVersions: ClosedRange<Int64> = 1_000_000_000...9_999_999_999
 
     private func checkNames(_ scanner: JSONScanner, at position: Int) throws(ModelError) {
         var scanner = scanner

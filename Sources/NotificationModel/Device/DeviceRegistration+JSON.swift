@@ -1,7 +1,7 @@
 extension DeviceRegistration: JSONWritable {
     private enum Field: FieldName {
         case platform, token, environment, bundleIdentifier, locale, timeZone, appVersion, authorizationStatus
-        case settings, registeredAt, kind
+        case settings, registeredAt, kind, attributesType, activity, pushToStart
     }
 
     /// Reads the value of a record; ignores unknown fields.
@@ -25,6 +25,7 @@ extension DeviceRegistration: JSONWritable {
         var (platform, token, bundleIdentifier): (String?, String?, String?)
         var (locale, timeZone, appVersion): (String?, String?, String?)
         var kind: TokenKind?
+        var (attributesType, activity, pushToStart): (String?, String?, String?)
         var environment: Environment?
         var status: AuthorizationStatus?
         var settings: DeviceSettings?
@@ -34,6 +35,13 @@ extension DeviceRegistration: JSONWritable {
             case .platform: try scanner.once(&platform, scanner.materialise(scanner.string()))
             case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
             case .kind: try scanner.once(&kind, scanner.choice(TokenKind.self))
+            case .attributesType:
+                let bytes = 1...ModelLimits.attributesTypeBytes
+                try scanner.once(&attributesType, scanner.printable(bytes: bytes))
+            case .activity:
+                try scanner.once(&activity, scanner.keyComponent())
+            case .pushToStart:
+                try scanner.once(&pushToStart, scanner.keyComponent())
             case .environment: try scanner.once(&environment, scanner.choice(Environment.self))
             case .bundleIdentifier:
                 try scanner.once(&bundleIdentifier, scanner.printable(bytes: 1...ModelLimits.bundleIdentifierBytes))
@@ -49,9 +57,15 @@ extension DeviceRegistration: JSONWritable {
         try self.init(
             platform: scanner.required(platform, Field.platform),
             token: scanner.required(token, Field.token),
+            kind: kind ?? .device,
             isKept: isKept
         )
-        self.kind = kind ?? .device
+        liveActivity = try LiveActivityToken(
+            self.kind,
+            attributesType: attributesType,
+            activity: activity,
+            pushToStart: pushToStart
+        )
         (self.environment, self.bundleIdentifier, self.locale) = (environment, bundleIdentifier, locale)
         (self.timeZone, self.appVersion, self.registeredAt) = (timeZone, appVersion, registeredAt)
         authorizationStatus = status ?? .authorized
@@ -79,6 +93,13 @@ extension DeviceRegistration: JSONWritable {
         object.member(Field.platform, platform, &out)
         if showsToken { object.member(Field.token, token, &out) }
         if kind != .device { object.member(Field.kind, kind.rawValue, &out) }
+        switch liveActivity {
+        case .start(let type)?: object.member(Field.attributesType, type, &out)
+        case .activity(let identifier, let pushToStart)?:
+            object.member(Field.activity, identifier, &out)
+            object.member(Field.pushToStart, pushToStart, &out)
+        case nil: break
+        }
         object.member(Field.environment, environment?.rawValue, &out)
         object.member(Field.bundleIdentifier, bundleIdentifier, &out)
         object.member(Field.locale, locale, &out)

@@ -11,11 +11,13 @@ public struct DeviceRegistration: Sendable, Hashable {
 
     /// Whose token it is: `apns` or another name of 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
     public let platform: String
-    /// What the platform calls the device, in its normal form: for `apns` 16 to 100 bytes in lower-case hexadecimal, for
-    /// `webpush` a ``PushSubscription``, for others 1 to 4,096 printable characters of ASCII as they came.
+    /// What the platform calls the device, in its normal form: for `apns` 16 to 100 bytes in lower-case hexadecimal, or the id of a
+    /// broadcast channel, for `webpush` a ``PushSubscription``, for others 1 to 4,096 printable characters of ASCII as they came.
     public let token: String
     /// What the token is for.
-    public var kind = TokenKind.device
+    public var kind: TokenKind
+    /// Which Live Activities it is for; of the kinds ``TokenKind/liveActivity`` and ``TokenKind/liveActivityStart``.
+    public var liveActivity: LiveActivityToken?
     /// The platform's servers that know the token.
     public var environment: Environment?
     /// The app's bundle identifier, 1 to 256 bytes.
@@ -40,12 +42,13 @@ public struct DeviceRegistration: Sendable, Hashable {
     /// - Parameters:
     ///   - platform: `apns` or another name.
     ///   - token: the token in any of the forms that are normalised.
-    public init(platform: String, token: String) throws(ModelError) {
-        try self.init(platform: platform, token: token, isKept: false)
+    ///   - kind: what it is for.
+    public init(platform: String, token: String, kind: TokenKind = .device) throws(ModelError) {
+        try self.init(platform: platform, token: token, kind: kind, isKept: false)
     }
 
     /// - Parameter isKept: the token was accepted before.
-    init(platform: String, token: String, isKept: Bool) throws(ModelError) {
+    init(platform: String, token: String, kind: TokenKind, isKept: Bool) throws(ModelError) {
         guard (1...ModelLimits.platformBytes).contains(platform.utf8.count), platform.utf8.allSatisfy(Self.isNameByte)
         else {
             throw ModelError(
@@ -54,8 +57,14 @@ public struct DeviceRegistration: Sendable, Hashable {
                 "must be a name of 1 to \(ModelLimits.platformBytes) of a-z, 0-9, '.', '_' and '-', such as apns"
             )
         }
-        self.platform = platform
-        self.token = try DeviceToken.normalized(token, platform: platform, isKept: isKept)
+        if kind == .broadcastChannel || kind == .liveActivityStart, platform != DeviceToken.apns {
+            throw ModelError(.invalid, field: "platform", "must be apns: only Apple has the kind \(kind.rawValue)")
+        }
+        (self.platform, self.kind) = (platform, kind)
+        self.token =
+            kind == .broadcastChannel
+            ? try DeviceToken.channel(token)
+            : try DeviceToken.normalized(token, platform: platform, isKept: isKept)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

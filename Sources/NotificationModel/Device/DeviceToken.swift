@@ -34,6 +34,27 @@ enum DeviceToken {
         return digits
     }
 
+    /// The id of a broadcast channel: Base64 with padding, as APNs gives it.
+    ///
+    /// Throws `invalid` at `token`.
+    static func channel(_ id: String) throws(ModelError) -> String {
+        let digits = id.utf8.prefix { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2F: true
+            default: false
+            }
+        }
+        let padding = id.utf8.dropFirst(digits.count)
+        guard (4...ModelLimits.broadcastChannelBytes).contains(id.utf8.count), id.utf8.count.isMultiple(of: 4),
+            padding.count <= 2, padding.allSatisfy({ $0 == 0x3D })
+        else {
+            throw refused(
+                "a broadcast channel's id is Base64 of 4 to \(ModelLimits.broadcastChannelBytes) characters"
+            )
+        }
+        return id
+    }
+
     /// Lower-case digits without spaces, `<` and `>`; nil for text that is not whole bytes in hexadecimal.
     static func hexadecimal(_ token: String) -> String? {
         var digits: [UInt8] = []

@@ -19,6 +19,15 @@ extension ArraySlice<UInt8> {
         }
     }
 
+    /// Whether a text is in the bytes.
+    ///
+    /// - Parameters:
+    ///   - text: ASCII.
+    ///   - place: of its rarest byte, which is looked for first.
+    func hasText(_ text: StaticString, around place: Int) -> Bool {
+        withUnsafeBytes { Self.contains($0, text, around: place) }
+    }
+
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ text: StaticString, around place: Int) -> Bool {
         guard let start = bytes.baseAddress else { return false }
         let rarest = Int32(text.utf8Start[place])

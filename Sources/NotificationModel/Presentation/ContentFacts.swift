@@ -59,6 +59,11 @@ public struct ContentFacts: Sendable, Hashable {
     public var foreground: ForegroundPolicy?
     /// The variants of the texts by locale, a JSON object in the content's indices.
     var localizations: Range<Int>?
+    /// What a Live Activity shows, a JSON object in the content's indices; nil for a notification.
+    var liveActivity: Range<Int>?
+
+    /// Whether it is what a Live Activity shows.
+    package var isLiveActivity: Bool { liveActivity != nil }
 
     /// A content without any of it.
     public init() {}
@@ -88,6 +93,10 @@ public struct ContentFacts: Sendable, Hashable {
                     let start = content.startIndex + scanner.position
                     try scanner.skipValue()
                     localizations = start..<(content.startIndex + scanner.position)
+                case .liveActivity:
+                    let start = content.startIndex + scanner.position
+                    try scanner.skipValue()
+                    liveActivity = start..<(content.startIndex + scanner.position)
                 case nil: try scanner.skipValue()
                 }
             }
@@ -97,6 +106,7 @@ public struct ContentFacts: Sendable, Hashable {
     private enum Field: FieldName {
         case title, subtitle, body, badge, sound, categoryIdentifier, threadIdentifier, interruptionLevel
         case titleLocalization, subtitleLocalization, bodyLocalization, badgeIncrement, presentation, localizations
+        case liveActivity
     }
 
     private enum SoundField: FieldName {

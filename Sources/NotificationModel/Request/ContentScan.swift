@@ -3,7 +3,7 @@ private enum ContentField: UInt8 {
     case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, badge, sound
     case categoryIdentifier, threadIdentifier, launchImageName, targetContentIdentifier, interruptionLevel
     case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments, userInfo
-    case badgeIncrement, presentation, localizations
+    case badgeIncrement, presentation, localizations, liveActivity
 
     @inline(__always)
     static func named(_ name: FieldName) -> ContentField? {
@@ -31,9 +31,23 @@ private enum ContentField: UInt8 {
         case "badgeIncrement": .badgeIncrement
         case "presentation": .presentation
         case "localizations": .localizations
+        case "liveActivity": .liveActivity
         default: nil
         }
     }
+}
+
+extension ContentField {
+    /// What the alert of a Live Activity cannot say.
+    fileprivate static let unknownToActivities: [(ContentField, String)] = [
+        (.subtitle, "subtitle"), (.subtitleLocalization, "subtitleLocalization"), (.badge, "badge"),
+        (.badgeIncrement, "badgeIncrement"), (.categoryIdentifier, "categoryIdentifier"),
+        (.threadIdentifier, "threadIdentifier"), (.launchImageName, "launchImageName"),
+        (.targetContentIdentifier, "targetContentIdentifier"), (.relevanceScore, "relevanceScore"),
+        (.filterCriteria, "filterCriteria"), (.summaryArgument, "summaryArgument"),
+        (.summaryArgumentCount, "summaryArgumentCount"), (.mutableContent, "mutableContent"),
+        (.attachments, "attachments"), (.userInfo, "userInfo"), (.presentation, "presentation"),
+    ]
 }
 
 private enum LocalizationField: UInt8 {
@@ -101,6 +115,14 @@ extension JSONScanner {
                 isSubstantial = isSubstantial || count > 0
             case .localizations:
                 facts.localizations = try scanner.localizations()
+            case .liveActivity:
+                // It is looked for by its bytes: nearly all contents have none, and pay for no scan.
+                guard !name.isEscaped else {
+                    throw ModelError(.invalid, field: "", "must be written without escapes in its name")
+                }
+                let activity = try scanner.liveActivity()
+                (facts.liveActivity, coherence.startsActivity) = (activity.range, activity.starts)
+                isSubstantial = true
             case .userInfo:
                 guard scanner.peek() == 0x7B else { throw scanner.unexpected("an object") }
                 let start = scanner.position
@@ -123,6 +145,15 @@ extension JSONScanner {
             throw value(
                 "is empty: set a title, subtitle, body, badge, sound, attachment or userInfo"
             )
+        }
+        if facts.liveActivity != nil {
+            for (field, name) in ContentField.unknownToActivities where seen.contains(field) {
+                throw ModelError(.invalid, field: name, "has no place in a Live Activity: leave it out")
+            }
+            func has(_ text: ContentField, _ localization: ContentField) -> Bool {
+                seen.contains(text) || seen.contains(localization)
+            }
+            coherence.hasWholeAlert = has(.title, .titleLocalization) && has(.body, .bodyLocalization)
         }
         (coherence.hasText, coherence.hasCriticalSound) = (facts.hasAlert, facts.hasCriticalSound)
         return facts

@@ -37,6 +37,7 @@ extension NotificationContent {
             case "mutableContent": mutableContent = value.boolValue
             case "attachments": attachments = value.arrayValue?.map(NotificationAttachment.init(valid:))
             case "userInfo": userInfo = value
+            case "liveActivity": liveActivity = LiveActivityContent(valid: value)
             case "localizations":
                 localizations = Dictionary(
                     (value.objectValue ?? []).map { ($0.name, LocalizedTexts(valid: $0.value)) },

@@ -44,6 +44,7 @@ extension NotificationContent {
                 to: &out
             )
         }
+        object.member("liveActivity", liveActivity, &out)
         object.end(&out)
     }
 

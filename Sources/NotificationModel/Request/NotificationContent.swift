@@ -49,6 +49,8 @@ public struct NotificationContent: Hashable, Sendable {
     public var attachments: [NotificationAttachment]?
     /// The app's own data: a JSON object.
     public var userInfo: JSONValue?
+    /// What a Live Activity shows; nil for a notification.
+    public var liveActivity: LiveActivityContent?
 
     /// Content with the given fields.
     public init(
@@ -74,7 +76,8 @@ public struct NotificationContent: Hashable, Sendable {
         mutableContent: Bool? = nil,
         attachments: [NotificationAttachment]? = nil,
         userInfo: JSONValue? = nil,
-        localizations: [String: LocalizedTexts]? = nil
+        localizations: [String: LocalizedTexts]? = nil,
+        liveActivity: LiveActivityContent? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -99,6 +102,7 @@ public struct NotificationContent: Hashable, Sendable {
         self.attachments = attachments
         self.userInfo = userInfo
         self.localizations = localizations
+        self.liveActivity = liveActivity
     }
 }
 

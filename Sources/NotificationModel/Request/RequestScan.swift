@@ -68,6 +68,7 @@ extension JSONScanner {
             throw ModelError(.invalid, field: "identifier", "only a removal may leave the identifier empty")
         }
         try coherence.check(self, channel: request.channel)
+        if request.facts.isLiveActivity { try coherence.checkActivity(of: request) }
         if let digest = request.limits?.digest {
             try digest.check(
                 trigger: request.trigger,

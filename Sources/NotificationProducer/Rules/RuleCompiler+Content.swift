@@ -29,8 +29,12 @@ extension RuleCompiler {
                     fallback: "\(place).apns"
                 )
             } else if let constant = json.constantBytes {
-                // Content must not be empty, and no name may repeat.
-                var body = Array("{\"content\":{\"\(key == "body" ? "title" : "body")\":\".\",\"\(key)\":".utf8)
+                // Content must not be empty, and no name may repeat. A Live Activity starts with both texts.
+                let others = ["title", "body"].filter {
+                    $0 != key && ($0 == "body" || ["body", "liveActivity"].contains(key))
+                }
+                let texts = others.map { "\"\($0)\":\".\"," }.joined()
+                var body = Array("{\"content\":{\(texts)\"\(key)\":".utf8)
                 body += constant + Array("}}".utf8)
                 checkWithModel(body, fallback: "\(place).\(key)")
             }
@@ -52,7 +56,11 @@ extension RuleCompiler {
     mutating func checkCoherence(of content: ContentFields, _ place: String) {
         contentPlace = place
         defer { contentPlace = "content" }
-        var body = Array(#"{"content":{"userInfo":{"-":0}"#.utf8)
+        let activity = content.fields.last { $0.name == "liveActivity" }?.value
+        // Without its attributes, if these differ.
+        let shown = activity.map { $0.constantBytes ?? Array(#"{"contentState":{}}"#.utf8) }
+        var body = Array(#"{"content":{"#.utf8)
+        body += shown.map { Array(#""liveActivity":"#.utf8) + $0 } ?? Array(#""userInfo":{"-":0}"#.utf8)
         for field in content.fields {
             guard let value = field.value else { continue }
             let part: [UInt8]
@@ -62,6 +70,11 @@ extension RuleCompiler {
             case "interruptionLevel", "sound", "mutableContent":
                 guard let constant = value.constantBytes else { continue }
                 part = constant
+            // They have no place beside a Live Activity, whatever they are.
+            case "badge" where activity != nil: part = Array("1".utf8)
+            case "categoryIdentifier" where activity != nil, "threadIdentifier" where activity != nil:
+                part = Array(#"".""#.utf8)
+            case "userInfo" where activity != nil: part = Array("{}".utf8)
             default: continue
             }
             body += Array(",\"\(field.name)\":".utf8) + part

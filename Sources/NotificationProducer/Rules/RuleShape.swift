@@ -30,6 +30,11 @@ indirect enum RuleShape: Sendable {
         "summaryArgument": .text, "summaryArgumentCount": .number,
         "attachments": .array(.object(["identifier": .text, "url": .text, "options": attachmentOptions])),
         "userInfo": .any, ContentFields.existingPayload: .any,
+        "liveActivity": .object([
+            "attributesType": .text, "attributes": .any, "contentState": .any, "staleDate": .text,
+            "dismissalDate": .text,
+            "relevanceScore": .number, "broadcastChannel": .text,
+        ]),
     ]
 
     static let trigger: [String: RuleShape] = [

@@ -100,8 +100,11 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
         case requestId, occurrence, round, at, channel, devices, former, formerDevices, category, content
     }
 
-    // An older version does not need the details, and drops them.
-    var form: Int { round > 0 ? StateForm.screens : channel.form }
+    // An older version does not need the details, and drops them; a Live Activity it would restore as a notification.
+    var form: Int {
+        let form = max(channel.form, details?.content.map(StateForm.of) ?? StateForm.first)
+        return round > 0 ? max(form, StateForm.screens) : form
+    }
 
     /// - Parameter source: the scanned bytes; the details keep a slice of them.
     init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {

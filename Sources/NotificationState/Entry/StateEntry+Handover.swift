@@ -83,7 +83,7 @@ extension StateEntry.Handover: StatePart {
     }
 
     var form: Int {
-        let form = max(trace.form, channel.form)
+        let form = max(StateForm.of(content), max(trace.form, channel.form))
         // An older version would deliver it to all of them.
         return showing.round > 0 || isClosed ? max(form, StateForm.screens) : form
     }
@@ -208,6 +208,7 @@ extension StateEntry.Handover: StatePart {
     /// Whether an operation can be written with the handover, as older versions do.
     func isOnly(_ operations: [ScreenOperation]) -> Bool {
         operations.count == 1 && operations[0].showing == showing && !operations[0].isQuiet
+            && operations[0].timestamp == nil && !operations[0].awaitsToken
             && operations[0].devices.elementsEqual(devices ?? []) { $0.hasSameUTF8(as: $1) }
     }
 

@@ -93,7 +93,8 @@ extension StateEntry.Pending: StatePart, JSONWritable {
         // An older version would send it without its limits.
         let limited = limits == nil ? form : max(form, StateForm.devices)
         let waiting = max(due == nil ? StateForm.withoutDue : StateForm.first, limited)
-        return round > 0 ? max(waiting, StateForm.screens) : waiting
+        let shown = max(waiting, StateForm.of(content))
+        return round > 0 ? max(shown, StateForm.screens) : shown
     }
 
     /// - Parameters:

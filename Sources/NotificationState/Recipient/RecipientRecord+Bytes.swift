@@ -31,6 +31,12 @@ extension RecipientRecord.RegisteredDevice {
         if let text = registration.locale { bytes += 24 + RecipientRecord.bytes(text) }
         if let text = registration.timeZone { bytes += 24 + RecipientRecord.bytes(text) }
         if let text = registration.appVersion { bytes += 24 + RecipientRecord.bytes(text) }
+        switch registration.liveActivity {
+        case .start(let type)?: bytes += 24 + RecipientRecord.bytes(type)
+        case .activity(let identifier, let start)?:
+            bytes += 48 + RecipientRecord.bytes(identifier) + (start.map(RecipientRecord.bytes) ?? 0)
+        case nil: break
+        }
         return bytes
     }
 }

@@ -133,11 +133,13 @@ extension RecipientRecord {
         return dropped
     }
 
-    /// Retired devices first, then the one that was registered longest ago.
+    /// Retired devices first, then tokens of single Live Activities, then the one that was registered longest ago.
     private func leastNeeded(except name: String) -> Int? {
         registrations.indices.filter { !registrations[$0].name.hasSameUTF8(as: name) }.min { one, other in
             let (one, other) = (registrations[one], registrations[other])
             guard one.isActive == other.isActive else { return !one.isActive }
+            let isOfActivity = one.registration.kind == .liveActivity
+            guard isOfActivity == (other.registration.kind == .liveActivity) else { return isOfActivity }
             return one.writtenAt < other.writtenAt
         }
     }
@@ -220,11 +222,11 @@ extension RecipientRecord {
         return false
     }
 
-    /// Whether a device of this name may show notifications.
+    /// Whether a device of this name may show notifications, or Live Activities.
     package func permitsNotifications(on name: String) -> Bool {
         registrations.contains {
-            $0.takesNotifications && $0.registration.authorizationStatus.permitsNotifications
-                && $0.name.hasSameUTF8(as: name)
+            ($0.takesNotifications || $0.takesActivities)
+                && $0.registration.authorizationStatus.permitsNotifications && $0.target.hasSameUTF8(as: name)
         }
     }
 
@@ -250,7 +252,13 @@ extension RecipientRecord.RegisteredDevice: StatePart, JSONWritable {
         case device, registration, writtenAt, badge, stateAt, foreground, retiredAt
     }
 
-    var form: Int { registration.kind == .device ? StateForm.devices : StateForm.tokenKinds }
+    var form: Int {
+        switch registration.kind {
+        case .device: StateForm.devices
+        case .broadcastChannel, .liveActivityStart: StateForm.liveActivities
+        default: registration.liveActivity == nil ? StateForm.tokenKinds : StateForm.liveActivities
+        }
+    }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (name, registration): (String?, DeviceRegistration?)

@@ -30,6 +30,8 @@ package struct OpenRemoval: Sendable, Hashable {
     package var devices: [Device]
     /// Whether its event was published.
     package var isTold = false
+    /// When a Live Activity disappears after its end; nil for at once.
+    package var dismissalDate: Timestamp?
 
     /// A removal that begins.
     package init(
@@ -58,7 +60,8 @@ extension Screen {
         guard let removal else { return false }
         func isAwaited(_ operation: ScreenOperation) -> Bool {
             guard operation.goal == .remove else { return operation.isInFlight && !isReplaced }
-            return operation.isInFlight || operation.begun == nil && !isReplaced
+            // What waits for the token of a Live Activity may wait for hours.
+            return operation.isInFlight || operation.begun == nil && !isReplaced && !operation.awaitsToken
         }
         return removal.devices.contains { device in
             device.outcome == nil && operations.contains { removal.concerns(device, $0) && isAwaited($0) }
@@ -93,14 +96,15 @@ extension Screen {
 
 extension OpenRemoval: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case showing, by, left, channel, devices, told
+        case showing, by, left, channel, devices, told, dismissalDate
     }
 
-    var form: Int { channel.form }
+    var form: Int { dismissalDate == nil ? channel.form : StateForm.liveActivities }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (showing, by, channel): (Showing?, RequestID?, ChannelName?)
         var (left, devices, isTold) = (nil as String?, [] as [Device], false)
+        var dismissalDate: Timestamp?
         var trace = CarriedTrace.Scan()
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
@@ -111,6 +115,7 @@ extension OpenRemoval: StatePart, JSONWritable {
             case .devices:
                 try scanner.array { scanner, _ throws(ModelError) in devices.append(try Device(&scanner)) }
             case .told: isTold = try scanner.boolean()
+            case .dismissalDate: dismissalDate = try scanner.timestamp()
             case nil: try trace.read(name, &scanner)
             }
         }
@@ -122,7 +127,7 @@ extension OpenRemoval: StatePart, JSONWritable {
             on: try scanner.required(channel, Field.channel),
             trace: trace.trace
         )
-        (self.devices, self.isTold) = (devices, isTold)
+        (self.devices, self.isTold, self.dismissalDate) = (devices, isTold, dismissalDate)
     }
 
     package func writeJSON(to out: inout [UInt8]) {
@@ -133,6 +138,7 @@ extension OpenRemoval: StatePart, JSONWritable {
         object.member(Field.channel, channel.rawValue, &out)
         object.member(Field.devices, devices, &out)
         if isTold { object.member(Field.told, true, &out) }
+        object.member(Field.dismissalDate, dismissalDate, &out)
         trace.write(&object, &out)
         object.end(&out)
     }

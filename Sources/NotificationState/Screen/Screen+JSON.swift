@@ -9,7 +9,7 @@ extension Screen: StatePart, JSONWritable {
     // An older version would take what a target may show for what it shows.
     var form: Int {
         guard !isEmpty else { return StateForm.first }
-        let parts = max(targets.map(\.channel).form, operations.map(\.channel).form)
+        let parts = max(targets.map(\.channel).form, operations.form)
         return max(max(StateForm.screens, parts), removal.form)
     }
 
@@ -107,10 +107,13 @@ extension ScreenTarget {
     }
 }
 
-extension ScreenOperation: JSONWritable {
+extension ScreenOperation: StatePart, JSONWritable {
     private enum Field: FieldName {
         case show, quiet, channel, devices, removes, attempt, since, until, begun, place, time, cause, id, list
+        case timestamp, awaitsToken
     }
+
+    var form: Int { timestamp != nil || awaitsToken ? StateForm.liveActivities : channel.form }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (channel, phase, time): (ChannelName?, Phase?, Timestamp?)
@@ -141,6 +144,8 @@ extension ScreenOperation: JSONWritable {
             case .cause: operation.cause = try scanner.requestID()
             case .id: operation.id = try scanner.uuid()
             case .list: operation.list = try scanner.array()
+            case .timestamp: operation.timestamp = try scanner.integer(in: 0...Int64.max)
+            case .awaitsToken: operation.awaitsToken = try scanner.boolean()
             case nil: try trace.read(name, &scanner)
             }
         }
@@ -177,6 +182,8 @@ extension ScreenOperation: JSONWritable {
             object.begin(Field.list, &out)
             JSONWriter.append(raw: list, to: &out)
         }
+        object.member(Field.timestamp, timestamp, &out)
+        if awaitsToken { object.member(Field.awaitsToken, true, &out) }
         object.end(&out)
     }
 }

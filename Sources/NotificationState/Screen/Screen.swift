@@ -334,6 +334,33 @@ package struct Screen: Sendable, Hashable {
         }
     }
 
+    /// The token of a Live Activity is known now: what waits for it on its device begins.
+    ///
+    /// - Returns: whether anything waits.
+    package mutating func endWait(forTokenOf device: String, at now: Timestamp) -> Bool {
+        var isFound = false
+        for place in operations.indices
+        where operations[place].awaitsToken && operations[place].devices.containsUTF8(of: device) {
+            operations[place].awaitsToken = false
+            operations[place].phase = .waiting(until: now)
+            isFound = true
+        }
+        return isFound
+    }
+
+    /// A Live Activity is over on its device: it shows nothing there.
+    ///
+    /// - Returns: whether it may have shown anything.
+    package mutating func end(on device: String) -> Bool {
+        var isFound = false
+        for place in targets.indices
+        where targets[place].mayShowAnything && targets[place].device.map({ $0.hasSameUTF8(as: device) }) ?? false {
+            (targets[place].sure, targets[place].maybes, targets[place].isLeft) = (nil, [], false)
+            isFound = true
+        }
+        return isFound
+    }
+
     /// A correction that was never tried begins: where it stands among the operations of the key is decided now, and what it removes.
     package mutating func refreshCorrection(at place: Int, _ sequence: OperationSequence) {
         operations[place].sequence = max(operations[place].sequence, sequence)

@@ -45,6 +45,10 @@ package struct ScreenOperation: Sendable, Hashable {
     package var id: UUIDValue?
     /// The list of its devices in the last attempt, a JSON array; nil without devices, or before the first attempt.
     package var list: ArraySlice<UInt8>?
+    /// Of a Live Activity: the timestamp of its pushes, in seconds since 1970; nil before the first attempt.
+    package var timestamp: Int64?
+    /// Whether it waits for the token of the Live Activity that its device shows, until its next attempt at most.
+    package var awaitsToken = false
 
     /// An operation that has not begun.
     package init(

@@ -30,6 +30,15 @@ struct DeviceAddCommand: AsyncParsableCommand {
     @Option(help: "What the token is for; only devices with the ordinary one get notifications.")
     var kind = TokenKind.device
 
+    @Option(help: ArgumentHelp("Of liveActivityStart: the type of activities that it starts.", valueName: "name"))
+    var attributesType: String?
+
+    @Option(help: ArgumentHelp("Of liveActivity: the identifier of the activity.", valueName: "identifier"))
+    var activity: String?
+
+    @Option(help: ArgumentHelp("Of liveActivity: the device with the token that starts them.", valueName: "device"))
+    var pushToStart: String?
+
     @Option(help: "The platform's servers that know the token.")
     var environment: DeviceRegistration.Environment?
 
@@ -82,8 +91,13 @@ struct DeviceAddCommand: AsyncParsableCommand {
 
     /// The registration, checked as the service does, except for what needs its clock and its time zones.
     func registration() throws(ModelError) -> DeviceRegistration {
-        var device = try DeviceRegistration(platform: platform, token: token)
-        device.kind = kind
+        var device = try DeviceRegistration(platform: platform, token: token, kind: kind)
+        device.liveActivity = try LiveActivityToken(
+            kind,
+            attributesType: attributesType,
+            activity: activity,
+            pushToStart: pushToStart
+        )
         (device.environment, device.bundleIdentifier, device.locale) = (environment, bundleIdentifier, locale)
         (device.timeZone, device.appVersion, device.registeredAt) = (timeZone, appVersion, registeredAt)
         device.authorizationStatus = status

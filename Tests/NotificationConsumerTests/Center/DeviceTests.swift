@@ -27,6 +27,7 @@ struct DeviceTests {
         json += #","registeredAt":"\#(at(registered).rfc3339)""#
         if let zone { json += #","timeZone":"\#(zone)""# }
         if kind != .device { json += #","kind":"\#(kind.rawValue)""# }
+        if kind == .liveActivityStart { json += #","attributesType":"Order""# }
         let pairs = settings.map { #""\#($0.key.rawValue)":"\#($0.value.rawValue)""# }.sorted()
         json += #","settings":{\#(pairs.joined(separator: ","))}}"#
         return .registration(

@@ -27,7 +27,7 @@ package enum APNsAction: Hashable, Sendable {
     case refuseDevice
     /// The push cannot be delivered as it is.
     case refuse(ReasonCode)
-    /// The broadcast channel is gone.
+    /// The broadcast channel is gone: retire its registration.
     case retireBroadcastChannel
     /// Renew the provider token, close the connection, which goes on refusing, and send once more on another one.
     case renewToken
@@ -126,8 +126,8 @@ package enum APNsAction: Hashable, Sendable {
     package func result(retryAfter: Int64?) -> ChannelResult {
         switch self {
         case .accept: .accepted
-        case .retire, .tryOtherEnvironment: .rejected(.unregistered)
-        case .refuseDevice, .retireBroadcastChannel: .rejected(.rejected)
+        case .retire, .tryOtherEnvironment, .retireBroadcastChannel: .rejected(.unregistered)
+        case .refuseDevice: .rejected(.rejected)
         case .refuse(let reason): .rejected(reason)
         // It was not tried: until the credentials are corrected no attempt counts.
         case .stop, .renewToken: .deferred(retryAfter: retryAfter ?? Self.pauseWithoutCredentials)
@@ -149,7 +149,7 @@ package enum APNsAction: Hashable, Sendable {
         case .tryOtherEnvironment: "the other environment is tried once; when it refuses, too, the token is gone"
         case .refuseDevice: "not sent again; the device stays registered: its token is of another app or kind"
         case .refuse: "not sent again: the push must be corrected"
-        case .retireBroadcastChannel: "not sent again: the broadcast channel is gone"
+        case .retireBroadcastChannel: "the broadcast channel is gone: its registration is retired"
         case .renewToken: "sent once more with a new provider token, on another connection"
         case .keepToken: "sent again with the same provider token, on another connection"
         case .reconnect: "sent again on another connection"

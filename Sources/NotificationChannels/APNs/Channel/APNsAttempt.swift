@@ -33,7 +33,7 @@ struct APNsAttempt: Hashable, Sendable {
     ///   - mayRepeat: asked before the same is sent again.
     mutating func step(after answer: APNsAnswer, _ action: APNsAction, hasOther: Bool, mayRepeat: () -> Bool) -> Step {
         switch action {
-        case .retire: return .end(.gone(answer.timestamp ?? begun))
+        case .retire, .retireBroadcastChannel: return .end(.gone(answer.timestamp ?? begun))
         case .tryOtherEnvironment:
             // Only when both refuse it is the token gone.
             if hasMoved { return .end(.gone(begun)) }
@@ -45,7 +45,7 @@ struct APNsAttempt: Hashable, Sendable {
             guard !isRepeated, mayRepeat() else { return .end(action.result(retryAfter: answer.retryAfter)) }
             isRepeated = true
             return .again
-        case .accept, .refuseDevice, .refuse, .retireBroadcastChannel, .stop, .delayDevice, .retry:
+        case .accept, .refuseDevice, .refuse, .stop, .delayDevice, .retry:
             return .end(action.result(retryAfter: answer.retryAfter))
         }
     }

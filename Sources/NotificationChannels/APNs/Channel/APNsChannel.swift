@@ -103,7 +103,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             return contents.senders[name]
         }
         if let pause = stops.pause(of: name, at: now) { return end([reply], .deferred(retryAfter: pause), .stopped) }
-        guard case .remove = send.work.kind, route?.application.removal == .ask else {
+        guard case .remove = send.work.kind, send.activity == nil, route?.application.removal == .ask else {
             return push(send.work, to: registration, route, reply)
         }
         switch contents.withLock({ $0.removals.add(send.work, registration, reply) }) {
@@ -124,6 +124,9 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     ) {
         start(send, to: registration, route, [reply]) { application, bundle throws(ModelError) in
             let device = try send.devices.map(PresentedDevice.init(list:)) ?? PresentedDevice(name: "")
+            if let activity = send.activity {
+                return try APNsPush(send, activity, to: device, registration, bundle: bundle)
+            }
             switch send.kind {
             case .deliver(let content):
                 let delivery = DeviceDelivery(send, content: content, to: device)
@@ -191,7 +194,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
                 success: ChannelResult(
                     takenFor: send.kind,
                     lacking: push.changes,
-                    removal: route.application.removal == .ask ? .requested : .overwritten
+                    removal: route.application.removal == .ask || send.activity != nil ? .requested : .overwritten
                 ),
                 token: registration.token,
                 priority: send.priority,

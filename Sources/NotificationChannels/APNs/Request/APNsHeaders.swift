@@ -17,6 +17,8 @@ package struct APNsHeaders: Hashable, Sendable {
     package var expiration: Int64?
     /// `apns-collapse-id`: replaces what has the same, also when the device shows it already.
     package var collapseID: String?
+    /// `apns-channel-id`: the push goes to all Live Activities that subscribe to the channel, in the place of a device.
+    package var broadcastChannel: String?
 
     /// - Parameters:
     ///   - pushType: decides the topic's suffix and the priority.
@@ -36,14 +38,26 @@ package struct APNsHeaders: Hashable, Sendable {
 
     /// Names and values in the order in which they are sent.
     package var fields: [(name: String, value: String)] {
-        var fields = [
-            ("apns-topic", topic), ("apns-push-type", pushType.rawValue), ("apns-priority", "\(priority.rawValue)"),
-        ]
-        if let id { fields.append(("apns-id", id.description)) }
+        var fields = [("apns-push-type", pushType.rawValue), ("apns-priority", "\(priority.rawValue)")]
+        if let broadcastChannel {
+            // The app is in the path.
+            fields.append(("apns-channel-id", broadcastChannel))
+            if let id { fields.append(("apns-request-id", id.description)) }
+        } else {
+            fields.insert(("apns-topic", topic), at: 0)
+            if let id { fields.append(("apns-id", id.description)) }
+        }
         if let expiration { fields.append(("apns-expiration", "\(expiration)")) }
         if let collapseID { fields.append(("apns-collapse-id", collapseID)) }
         return fields
     }
+
+    /// The longest payload in bytes.
+    package var maximumPayloadBytes: Int {
+        broadcastChannel == nil ? pushType.maximumPayloadBytes : Self.broadcastPayloadBytes
+    }
+
+    private static let broadcastPayloadBytes = 5120
 
     /// `apns-expiration` for an instant from which on nothing may be delivered: rounded down.
     package static func expiration(_ instant: Timestamp) -> Int64 {

@@ -11,13 +11,21 @@ extension APNsPush {
     ///   - authorization: of the provider token; nil with a certificate.
     package func fields(to token: String, beginning: HPACKHeaders, authorization: String?) -> HPACKHeaders {
         var fields = beginning
-        fields.add(name: ":path", value: Self.path(to: token), indexing: .nonIndexable)
+        fields.add(name: ":path", value: path(to: token), indexing: .nonIndexable)
         if let authorization { fields.add(name: "authorization", value: authorization, indexing: .nonIndexable) }
         for (name, value) in headers.fields {
             let isShared = ["apns-topic", "apns-push-type", "apns-priority"].contains(name)
             fields.add(name: name, value: value, indexing: isShared ? .indexable : .nonIndexable)
         }
         return fields
+    }
+
+    /// The path of a device, or of the app of a broadcast.
+    ///
+    /// - Parameter token: in hexadecimal; of no account for a broadcast.
+    private func path(to token: String) -> String {
+        guard headers.broadcastChannel != nil else { return Self.path(to: token) }
+        return "/4/broadcasts/apps/\(headers.topic.dropLast(headers.pushType.topicSuffix.count))"
     }
 
     /// The path of a device.

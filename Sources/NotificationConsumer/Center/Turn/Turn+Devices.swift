@@ -12,7 +12,7 @@ extension Turn {
     /// - Returns: whether there is something to send.
     mutating func address(_ handover: inout StateEntry.Handover, _ facts: ContentFacts? = nil) -> Bool {
         let found = describe(&handover, facts)
-        handover.devices = recipient.knowsDevices ? found.devices : nil
+        handover.devices = recipient.knowsDevices || !found.devices.isEmpty ? found.devices : nil
         if let reason = found.reason { suppress(handover, reason) }
         return found.reason == nil
     }
@@ -26,6 +26,7 @@ extension Turn {
         _ facts: ContentFacts? = nil
     ) -> (devices: [String], reason: ReasonCode?) {
         let facts = facts ?? ContentFacts(handover.content)
+        if let activity = LiveActivityFacts(facts, in: handover.content) { return describe(&handover, facts, activity) }
         let category = conditions.categories.category(of: facts, in: handover.content, for: key)
         if category == nil, facts.category != nil { unknownCategories += 1 }
         let thread = facts.thread.map { $0.json(in: handover.content) }
@@ -60,7 +61,7 @@ extension Turn {
         return (names, names.isEmpty ? list.reason ?? .noDevice : nil)
     }
 
-    private mutating func suppress(_ handover: StateEntry.Handover, _ reason: ReasonCode) {
+    mutating func suppress(_ handover: StateEntry.Handover, _ reason: ReasonCode) {
         end(handover, as: .suppressed, handover.trace) {
             $0.reason = reason
             $0.devices = handover.addressees?.list?.json
@@ -69,8 +70,11 @@ extension Turn {
 
     /// Whether any device may present a content, as far as devices are known.
     ///
-    /// - Parameter channel: of the notification.
-    func isPresentable(_ facts: ContentFacts, on channel: ChannelName?) -> Bool {
+    /// - Parameters:
+    ///   - content: that the facts are of.
+    ///   - channel: of the notification.
+    func isPresentable(_ facts: ContentFacts, in content: ArraySlice<UInt8>, on channel: ChannelName?) -> Bool {
+        if let activity = LiveActivityFacts(facts, in: content) { return hasTarget(activity, on: channel) }
         guard recipient.knowsDevices else {
             return !rules.requiresDevice && !rules.channels.reachesDevices(channel)
         }
@@ -81,7 +85,7 @@ extension Turn {
         }
     }
 
-    private func isReached(_ registration: DeviceRegistration, by channel: ChannelName?) -> Bool {
+    func isReached(_ registration: DeviceRegistration, by channel: ChannelName?) -> Bool {
         rules.channels.sender(of: channel, to: registration.platform) != nil
     }
 
@@ -159,6 +163,7 @@ extension Turn {
             at: now,
             isQuiet: true
         )
+        if let activity = LiveActivityFacts(facts, in: content) { return quietList(list, of: activity, for: names) }
         for index in recipient.registrations.indices where names.containsUTF8(of: recipient.registrations[index].name) {
             _ = list.append(&recipient.registrations[index], increments: false)
         }
@@ -213,6 +218,10 @@ extension RecipientRecord.RegisteredDevice {
         JSONWriter.append(string: registration.platform, to: &json)
         JSONWriter.append(",\"token\":", to: &json)
         JSONWriter.append(string: registration.token, to: &json)
+        if registration.kind != .device {
+            JSONWriter.append(",\"kind\":", to: &json)
+            JSONWriter.append(string: registration.kind.rawValue, to: &json)
+        }
         if let environment = registration.environment {
             JSONWriter.append(",\"environment\":", to: &json)
             JSONWriter.append(string: environment.rawValue, to: &json)

@@ -82,8 +82,10 @@ extension Turn {
                 refuse(operation)
             }
         }
-        guard isOfHandover, let handover = entry.handover else { return true }
-        if handover.isClosed { settle(operation, of: handover) } else { settle() }
+        if isOfHandover, let handover = entry.handover {
+            if handover.isClosed { settle(operation, of: handover) } else { settle() }
+        }
+        followActivity(result, operation, send)
         return true
     }
 
@@ -100,8 +102,10 @@ extension Turn {
     }
 
     /// The platform no longer knows the token of a device: the recipient's record retires it, as when a gateway says so.
-    private mutating func retire(_ devices: [String], _ registration: DeviceRegistration?, goneAt instant: Timestamp) {
-        guard let device = devices.first, let registration else { return }
+    mutating func retire(_ devices: [String], _ registration: DeviceRegistration?, goneAt instant: Timestamp) {
+        guard var device = devices.first, let registration else { return }
+        // The token of a Live Activity has a name of its own.
+        if registration.kind == .liveActivity { device = recipient.name(of: registration) ?? device }
         let signal = RetirementSignal(
             application: key.application,
             device: device,
@@ -154,6 +158,8 @@ extension Turn {
             end(handover, as: .cancelled, handover.trace)
         } else if let newer, refusal == nil {
             end(handover, as: .superseded, handover.trace) { $0.by = newer }
+        } else if open.isEmpty, refusal == .noDevice {
+            suppress(handover, .noDevice)
         } else if open.isEmpty {
             fail(handover, refusal ?? .gaveUp)
         } else if let removal = handover.removedBy {
@@ -190,7 +196,7 @@ extension Turn {
     }
 
     /// Devices answer after the others, with which it was delivered.
-    private mutating func settle(_ operation: ScreenOperation, of handover: StateEntry.Handover) {
+    mutating func settle(_ operation: ScreenOperation, of handover: StateEntry.Handover) {
         let showing = handover.showing
         for target in entry.screen?.targets ?? [] where operation.concerns(target) {
             let isRefused = target.hasRefused(showing)
@@ -319,6 +325,9 @@ extension Turn {
     ) {
         let names = removalNames(of: delivered, except: device)
         tellRemoved(delivered.showing, by: id, left: device, from: names, on: delivered.channel, trace)
+        if let content = delivered.details?.content, let date = LiveActivityFacts(content)?.dismissalDate {
+            entry.screen?.removal?.dismissalDate = date
+        }
         hide(delivered)
     }
 

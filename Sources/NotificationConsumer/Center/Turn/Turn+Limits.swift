@@ -27,7 +27,7 @@ extension Turn {
         if let cap = limits.cap {
             // What no device may present ends without a count, and without an enrichment: a device that is registered meanwhile
             // would get it uncounted.
-            guard isPresentable(facts, on: pending.channel) else {
+            guard isPresentable(facts, in: pending.content, on: pending.channel) else {
                 stopEnrichment(of: pending)
                 return handOver(handover(of: pending, occurrence: occurrence, closes: closes))
             }

@@ -158,14 +158,16 @@ extension Turn {
 
     /// What all that the gateway knows may show is on the devices that are known, once an operation is for some of these.
     mutating func spreadOverDevices() {
-        guard let screen = entry.screen, recipient.knowsDevices else { return }
+        guard let screen = entry.screen else { return }
         for target in screen.targets where target.device == nil {
             let isOfHandover =
                 entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, target.channel) } ?? false
             guard isOfHandover || !target.maybes.isEmpty else { continue }
+            let activityTargets = activityTargetsInDoubt(isOfHandover)
+            guard recipient.knowsDevices || activityTargets != nil else { continue }
             var devices = isOfHandover ? entry.handover?.devices ?? [] : []
-            for name in (entry.delivered?.devices ?? []) + recipient.registrations.filter(mayHaveGotten).map(\.name)
-            where !devices.containsUTF8(of: name) {
+            let others = activityTargets ?? recipient.registrations.filter(mayHaveGotten).map(\.name)
+            for name in (entry.delivered?.devices ?? []) + others where !devices.containsUTF8(of: name) {
                 devices.append(name)
             }
             let known = devices.map { ($0, shown(on: $0, target.channel)) }
@@ -216,7 +218,9 @@ extension Turn {
     }
 
     private mutating func begin(at place: Int) -> Beginning {
-        if let waiting = entry.screen?.operations[place], waiting.isCorrection, waiting.attempt == 1 {
+        if let waiting = entry.screen?.operations[place], waiting.isCorrection, waiting.attempt == 1,
+            !waiting.awaitsToken
+        {
             // It may have waited for the backlog, and something newer of the key was read since.
             let sequence = causeOfOperations.correction.sequence
             entry.screen?.refreshCorrection(at: place, sequence)
@@ -233,16 +237,28 @@ extension Turn {
         case .show: guard fill(&send, for: operation) else { return .changed }
         }
         if rules.channels.reachesDevices(operation.channel) {
-            guard let (sender, registration) = reach(operation) else {
-                giveUp(at: place)
+            switch reach(operation, send.kind) {
+            case .by(let sender, let registration): (send.channel, send.registration) = (sender, registration)
+            case .token:
+                if awaitToken(at: place) { return .held }
+                giveUp(at: place, .noDevice)
+                return .changed
+            case .nothing(let reason):
+                giveUp(at: place, reason)
                 return .changed
             }
-            (send.channel, send.registration) = (sender, registration)
+            if send.registration?.kind.isOfLiveActivities ?? false {
+                send.activity = .init(
+                    timestamp: activityTimestamp(at: place),
+                    dismissalDate: entry.screen?.removal?.dismissalDate
+                )
+            }
         }
         send.id = send.id(of: operation)
         entry.screen?.operations[place].id = send.id
         entry.screen?.operations[place].list = send.devices
         entry.screen?.operations[place].begin(at: now)
+        entry.screen?.operations[place].awaitsToken = false
         if operation.isCorrection { noteTakenAway(by: operation) }
         isChanged = true
         attempts += 1
@@ -250,24 +266,53 @@ extension Turn {
         return .begun
     }
 
+    /// What reaches the device of an operation.
+    private enum Reach {
+        case by(ChannelName, DeviceRegistration)
+        /// The token of the Live Activity that it shows, once its app registers it.
+        case token
+        case nothing(ReasonCode)
+    }
+
     /// The channel that reaches the device of an operation, also after the end of its registration, and how.
-    private mutating func reach(_ operation: ScreenOperation) -> (sender: ChannelName, DeviceRegistration)? {
+    private mutating func reach(_ operation: ScreenOperation, _ kind: ChannelSend.Kind) -> Reach {
         guard let name = operation.devices.first,
             let place = entry.screen?.place(of: name, on: operation.channel)
-        else { return nil }
+        else { return .nothing(.unregistered) }
         // What is shown goes to a device that was registered again.
         if operation.goal != .remove { entry.screen?.targets[place].formerly = nil }
-        guard let registration = entry.screen?.targets[place].formerly ?? recipient.registration(of: name),
-            let sender = rules.channels.sender(of: operation.channel, to: registration.platform)
-        else { return nil }
-        return (sender, registration)
+        var known = entry.screen?.targets[place].formerly ?? recipient.registration(of: name)
+        switch kind {
+        case .deliver(let content):
+            guard let activity = LiveActivityFacts(content) else { break }
+            switch activityRoute(to: name, activity) {
+            case .token(let device): known = device.registration
+            case .awaitsToken: return .token
+            case .none(let reason): return .nothing(reason)
+            }
+        case .remove:
+            if let token = recipient.activityToken(on: name, of: key.identifier) {
+                known = token.registration
+            } else if known?.kind == .liveActivityStart {
+                return recipient.activeDevice(name) == nil ? .nothing(.unregistered) : .token
+            }
+        }
+        guard let known, let sender = rules.channels.sender(of: operation.channel, to: known.platform) else {
+            return .nothing(.unregistered)
+        }
+        return .by(sender, known)
     }
 
     /// Nothing reaches the device of an operation any more.
-    private mutating func giveUp(at place: Int) {
+    private mutating func giveUp(at place: Int, _ reason: ReasonCode) {
         guard let operation = entry.screen?.operations.remove(at: place) else { return }
         isChanged = true
-        refuse(operation, .unregistered)
+        refuse(operation, reason)
+        // Of what has waited for a token, the event of the others said that it is still tried.
+        guard operation.awaitsToken, let handover = entry.handover, handover.isClosed,
+            operation.delivers(handover.showing)
+        else { return }
+        settle(operation, of: handover)
     }
 
     /// Completes an attempt at what is on its way, for the devices that may present it now.
@@ -353,6 +398,7 @@ extension ChannelSend {
             hash.updatePiece("remove")
             for showing in operation.removes.sorted(by: Showing.isBefore) { hash.updatePiece(showing) }
         }
+        if let kind = registration?.kind, kind.isOfLiveActivities { hash.updatePiece(kind.rawValue) }
         (devices ?? []).withUnsafeBytes { hash.updatePiece($0) }
         return hash.finish()
     }

@@ -1,0 +1,201 @@
+import NotificationDelivery
+import NotificationModel
+import NotificationState
+
+/// Live Activities: start, update and end are request, replacement and removal of one identifier. Which token of a target gets it is
+/// decided when an attempt begins.
+extension Turn {
+    /// How long what changes an activity waits for the token of the one that was started, in milliseconds: no activity lasts longer.
+    static let activityLife: Int64 = 12 * 3_600_000
+
+    /// How a target gets a content.
+    enum ActivityRoute {
+        /// By the token of this device.
+        case token(RecipientRecord.RegisteredDevice)
+        /// It shows the activity, and its app has not registered the token of it yet.
+        case awaitsToken
+        case none(ReasonCode)
+    }
+
+    /// - Parameter name: of a target.
+    func activityRoute(to name: String, _ activity: LiveActivityFacts) -> ActivityRoute {
+        if let token = recipient.activityToken(on: name, of: key.identifier) { return .token(token) }
+        guard let device = recipient.activeDevice(name), device.takesActivities else { return .none(.unregistered) }
+        guard device.registration.kind == .liveActivityStart else { return .token(device) }
+        guard isActivityShown(on: name) else {
+            // A second one would be started where an attempt had no answer: better than none.
+            return activity.attributesType == nil ? .none(.unsupportedForm) : .token(device)
+        }
+        let followsChannel =
+            activity.followsChannel
+            || entry.delivered?.details?.content.flatMap { LiveActivityFacts($0) }?.followsChannel ?? false
+        return followsChannel ? .none(.unsupportedForm) : .awaitsToken
+    }
+
+    /// Whether a target shows the activity for certain.
+    private func isActivityShown(on name: String) -> Bool {
+        if let screen = entry.screen, let place = screen.place(of: name, on: .devices) {
+            return screen.targets[place].sure != nil
+        }
+        return shown(on: name, .devices) != nil
+    }
+
+    // MARK: - Which devices
+
+    /// Describes the targets of a Live Activity for an event, as ``describe(_:_:)`` does those of a notification.
+    mutating func describe(
+        _ handover: inout StateEntry.Handover,
+        _ facts: ContentFacts,
+        _ activity: LiveActivityFacts
+    ) -> (devices: [String], reason: ReasonCode?) {
+        handover.addressees = nil
+        // Tokens decide it, which the log of requests does not have.
+        isReplayable = false
+        // A gateway would show it as a notification.
+        guard rules.channels.reachesDevices(handover.channel) else { return ([], .unsupportedForm) }
+        let localizations = ContentLocalizations(facts, in: handover.content)
+        var list = DeviceList(facts, localizations, policy: nil, rules, at: now)
+        var names: [String] = []
+        for name in activityTargets(activity) {
+            let (device, isTaken) = activityDevice(name, activity)
+            guard var device else { continue }
+            let isReached = isTaken && self.isReached(device.registration, by: handover.channel)
+            if list.append(&device, increments: false, isReached: isReached).isTarget { names.append(name) }
+        }
+        for var device in recipient.registrations where device.takesNotifications {
+            _ = list.append(&device, increments: false, isReached: false)
+        }
+        handover.addressees = Addressees(at: now, list: list.end(), category: nil, thread: nil)
+        return (names, names.isEmpty ? list.reason ?? .noDevice : nil)
+    }
+
+    private func activityTargets(_ activity: LiveActivityFacts) -> [String] {
+        recipient.activityTargets(of: key.identifier, starting: activity.attributesType) { isActivityShown(on: $0) }
+    }
+
+    /// Whether a Live Activity has a target.
+    func hasTarget(_ activity: LiveActivityFacts, on channel: ChannelName?) -> Bool {
+        activityTargets(activity).contains { name in
+            let (device, isTaken) = activityDevice(name, activity)
+            return isTaken && device.map { isReached($0.registration, by: channel) } ?? false
+        }
+    }
+
+    /// A target as a device of a list, with the registration whose token it gets the content by.
+    private func activityDevice(
+        _ name: String,
+        _ activity: LiveActivityFacts
+    ) -> (device: RecipientRecord.RegisteredDevice?, isTaken: Bool) {
+        switch activityRoute(to: name, activity) {
+        case .token(var device):
+            device.name = name
+            return (device, true)
+        case .awaitsToken: return (recipient.activeDevice(name), true)
+        case .none: return (recipient.activeDevice(name), false)
+        }
+    }
+
+    /// The list of targets that are given again what they are to show.
+    func quietList(_ list: consuming DeviceList, of activity: LiveActivityFacts, for names: [String]) -> ArraySlice<
+        UInt8
+    > {
+        var list = list
+        for name in names {
+            guard var device = activityDevice(name, activity).device else { continue }
+            _ = list.append(&device, increments: false)
+        }
+        return list.end().json
+    }
+
+    /// The names of the targets that an earlier owner may have sent the activity to; nil when what is shown or on its way is none.
+    func activityTargetsInDoubt(_ isOfHandover: Bool) -> [String]? {
+        let content = isOfHandover ? entry.handover?.content : entry.delivered?.details?.content
+        return content.flatMap { LiveActivityFacts($0) }.map(activityTargets)
+    }
+
+    // MARK: - Attempts
+
+    /// Nothing reaches the activity on the device of an operation before its app registers the token.
+    ///
+    /// - Returns: false when it has waited for long enough.
+    mutating func awaitToken(at place: Int) -> Bool {
+        guard let operation = entry.screen?.operations[place] else { return false }
+        var end = operation.sequence.time.adding(milliseconds: Self.activityLife)
+        guard now < end else { return false }
+        if !operation.isCorrection, let expiration = entry.handover?.expiration { end = min(end, expiration) }
+        entry.screen?.operations[place].awaitsToken = true
+        entry.screen?.operations[place].phase = .waiting(until: end)
+        isChanged = true
+        return true
+    }
+
+    /// The timestamp of the pushes of an operation: the version of the request or removal that it is of, else the time. It grows, and
+    /// later versions are compared with it.
+    mutating func activityTimestamp(at place: Int) -> Int64 {
+        guard let operation = entry.screen?.operations[place] else { return 0 }
+        if let known = operation.timestamp { return known }
+        let seconds = max(0, operation.sequence.time.rawValue / 1000)
+        let id = operation.isQuiet ? nil : operation.showing?.requestID ?? operation.cause
+        var timestamp = seconds
+        if let newest = entry.version {
+            // The occurrences of a repeat have one version.
+            let isOwn = newest.by == id
+            let next = newest.number < .max ? newest.number + 1 : newest.number
+            timestamp = isOwn ? newest.number : max(seconds, next)
+            if isOwn, operation.showing?.occurrence != nil { timestamp = max(timestamp, seconds) }
+        }
+        entry.screen?.operations[place].timestamp = timestamp
+        if entry.version?.number != timestamp, let by = id ?? operation.showing?.requestID ?? entry.version?.by {
+            entry.version = .init(number: timestamp, by: by)
+        }
+        isReplayable = false
+        return timestamp
+    }
+
+    // MARK: - Tokens of activities
+
+    /// An app has registered the token of the activity that a target shows.
+    mutating func activityRegistered(on target: String) {
+        if entry.screen?.endWait(forTokenOf: target, at: now) ?? false { isChanged = true }
+    }
+
+    /// The token of the activity on a target is gone, and with it the activity.
+    ///
+    /// - Parameter gone: since when: one that was delivered later is another activity.
+    mutating func activityEnded(on target: String, at gone: Timestamp, _ trace: CarriedTrace) {
+        // Tokens change.
+        guard recipient.activityToken(on: target, of: key.identifier) == nil else { return }
+        if let delivered = entry.delivered, delivered.at > gone, delivered.devices.containsUTF8(of: target) { return }
+        endActivity(on: target, trace)
+        activityRegistered(on: target)
+    }
+
+    /// Follows what an answer says of the activity on the device of an operation.
+    mutating func followActivity(_ result: ChannelResult, _ operation: ScreenOperation, _ send: ChannelSend) {
+        guard let registration = send.registration, registration.kind == .liveActivity,
+            let target = operation.devices.first
+        else { return }
+        switch result {
+        case .gone:
+            let token = recipient.activityToken(on: target, of: key.identifier)
+            if token?.sharesToken(with: registration) ?? true { endActivity(on: target, operation.trace) }
+        // APNs goes on accepting what is sent to the token of an activity that has ended.
+        case .accepted, .reduced, .removed: if operation.goal == .remove { retire([target], registration, goneAt: now) }
+        case .rejected, .failed, .unanswered, .deferred: break
+        }
+    }
+
+    private mutating func endActivity(on target: String, _ trace: CarriedTrace) {
+        if let delivered = entry.delivered, let details = delivered.details, details.devices.containsUTF8(of: target) {
+            isChanged = true
+            let others = details.devices.filter { !$0.hasSameUTF8(as: target) }
+            if others.isEmpty {
+                let id = RequestID.derive(caller: "retirement", idempotencyKey: "\(delivered.requestID)")
+                remove(delivered, by: id, from: target, trace)
+            } else {
+                entry.delivered?.details = details.on(others)
+            }
+        }
+        if entry.screen?.end(on: target) ?? false { isChanged = true }
+    }
+}
