@@ -30,7 +30,8 @@ func request(
     version: Int64? = nil,
     _ plan: CenterInput.Plan = .immediate(collapseWindow: 0),
     expiration: Timestamp? = nil,
-    channel: ChannelName? = nil
+    channel: ChannelName? = nil,
+    content: ArraySlice<UInt8> = content
 ) -> CenterInput {
     .request(
         .init(
@@ -274,12 +275,38 @@ extension PartitionCenter {
     }
 }
 
+extension CenterInput.Request {
+    /// The same request with other members.
+    func with(
+        key: NotificationKey? = nil,
+        position: CenterInput.Position? = nil,
+        content: ArraySlice<UInt8>? = nil,
+        timestamp: Timestamp? = nil,
+        isEnriched: Bool? = nil,
+        limits: DeliveryLimits? = nil
+    ) -> CenterInput.Request {
+        .init(
+            id: id,
+            key: key ?? self.key,
+            position: position ?? self.position,
+            version: version,
+            content: content ?? self.content,
+            facts: facts,
+            plan: plan,
+            expiration: expiration,
+            channel: channel,
+            trace: trace,
+            timestamp: timestamp ?? self.timestamp,
+            isEnriched: isEnriched ?? self.isEnriched,
+            limits: limits ?? self.limits
+        )
+    }
+}
+
 extension CenterInput {
     func written(at timestamp: Timestamp) -> Self {
         switch self {
-        case .request(var request):
-            request.timestamp = timestamp
-            return .request(request)
+        case .request(let request): return .request(request.with(timestamp: timestamp))
         case .removal(var removal):
             removal.timestamp = timestamp
             return .removal(removal)
@@ -298,9 +325,8 @@ extension CenterInput {
 
     func placed(at offset: Int64, life: Int64 = 0) -> Self {
         switch self {
-        case .request(var request):
-            request.position = .init(.requests, offset: offset, life: life)
-            return .request(request)
+        case .request(let request):
+            return .request(request.with(position: .init(.requests, offset: offset, life: life)))
         case .removal(var removal):
             removal.position = .init(.requests, offset: offset, life: life)
             return .removal(removal)

@@ -137,10 +137,6 @@ struct PartitionCenter {
     /// Records of recipients and tokens that must not be forgotten.
     var recipientCount: Int { inUse.totals.lasting }
     var residentCount: Int { inUse.count }
-    /// Changes that the store has not written yet.
-    var unwritten: Int { store.unwritten }
-    /// Why the store currently cannot write; nil when it can.
-    var storeTrouble: String? { store.trouble }
 
     /// About the bytes that were added to the next cut since the last call.
     mutating func takeCharge() -> Int {

@@ -51,8 +51,8 @@ extension LaneStatus.Snapshot {
         entries += partition?.center.entryCount ?? 0
         recipients += partition?.center.recipientCount ?? 0
         resident += partition?.center.residentCount ?? 0
-        unwritten += partition?.center.unwritten ?? 0
-        troubledStores += partition?.center.storeTrouble == nil ? 0 : 1
+        unwritten += partition?.center.store.unwritten ?? 0
+        troubledStores += partition?.center.store.trouble == nil ? 0 : 1
         if let due = partition?.center.nextDue() { oldestDueAge = max(oldestDueAge, now.rawValue - due.rawValue) }
     }
 }

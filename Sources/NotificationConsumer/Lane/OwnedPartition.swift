@@ -91,13 +91,13 @@ final class OwnedPartition {
     var isWhole: Bool { center.isWhole }
     // Read here: from outside of the class the whole center would be copied for each.
     /// Changes that the store has not written.
-    var unwritten: Int { center.unwritten }
+    var unwritten: Int { center.store.unwritten }
     /// Entries that changed since the last cut.
     var dirtyCount: Int { center.dirtyCount }
     /// Sends that the channel has not answered yet.
     var inFlight: Int { center.inFlight }
     /// Why the store cannot write; nil when it can.
-    var storeTrouble: String? { center.storeTrouble }
+    var storeTrouble: String? { center.store.trouble }
     /// Whether a calendar trigger waits for a zone that the database does not have.
     var lacksZones: Bool { !center.missingZones.isEmpty }
 

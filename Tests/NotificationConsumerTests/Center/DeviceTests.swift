@@ -455,11 +455,10 @@ struct DeviceTests {
 
     @Test func `the next occurrence of a repeat is an update of its thread`() throws {
         var bench = Bench()
-        guard case .request(var input) = NotificationConsumerTests.request("a", interval(60, repeats: true)) else {
+        guard case .request(let input) = NotificationConsumerTests.request("a", interval(60, repeats: true)) else {
             return
         }
-        input.content = Array(#"{"title":"T","threadIdentifier":"orders"}"#.utf8)[...]
-        bench.apply(.request(input))
+        bench.apply(.request(input.with(content: Array(#"{"title":"T","threadIdentifier":"orders"}"#.utf8)[...])))
         for (time, isUpdate) in [(Int64(60_000), false), (120_000, true)] {
             let thread = bench.fire(time).last?.thread.map(Self.text)
             #expect(thread == #"{"identifier":"orders","count":1,"update":\#(isUpdate)}"#)

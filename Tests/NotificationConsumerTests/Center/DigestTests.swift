@@ -74,9 +74,8 @@ struct DigestTests {
     @Test func `updates of its only member do not postpone the end of a window`() throws {
         var bench = Bench(LimitTests.exactlyOnce)
         for second in Int64(0)..<6 {
-            guard case .request(var input) = try Self.request("a\(second)") else { return }
-            input.key = key("a")
-            #expect(bench.apply(.request(input), second * 10_000).last?.until == at(60_000))
+            guard case .request(let input) = try Self.request("a\(second)") else { return }
+            #expect(bench.apply(.request(input.with(key: key("a"))), second * 10_000).last?.until == at(60_000))
         }
         #expect(bench.fire(60_000).summary == ["delivered a5!"])
     }

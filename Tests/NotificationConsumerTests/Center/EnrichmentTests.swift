@@ -25,9 +25,8 @@ struct EnrichmentTests {
         _ plan: CenterInput.Plan = .immediate(collapseWindow: 0),
         expiration: Timestamp? = nil
     ) -> CenterInput {
-        guard case .request(var input) = request(name, plan, expiration: expiration) else { return request(name) }
-        (input.content, input.isEnriched) = (Self.mutable, true)
-        return .request(input)
+        guard case .request(let input) = request(name, plan, expiration: expiration) else { return request(name) }
+        return .request(input.with(content: Self.mutable, isEnriched: true))
     }
 
     @Test func `a notification waits for its enrichment, and its event has the content and the report`() throws {

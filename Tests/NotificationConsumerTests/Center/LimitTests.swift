@@ -39,7 +39,7 @@ struct LimitTests {
         channel: ChannelName? = nil
     ) throws -> CenterInput {
         guard
-            case .request(var input) = NotificationConsumerTests.request(
+            case .request(let input) = NotificationConsumerTests.request(
                 name,
                 key(name),
                 plan,
@@ -47,9 +47,12 @@ struct LimitTests {
                 channel: channel
             )
         else { return NotificationConsumerTests.request(name) }
-        input.content = Array(content.utf8)[...]
-        input.limits = try limits(quiet: quiet, cap: cap, digest: digest)
-        return .request(input)
+        return .request(
+            input.with(
+                content: Array(content.utf8)[...],
+                limits: try limits(quiet: quiet, cap: cap, digest: digest)
+            )
+        )
     }
 
     static var exactlyOnce: LifecycleRules {
@@ -102,10 +105,9 @@ struct LimitTests {
         rules.enrichment = EnrichmentTimes(deadline: 30_000, lead: 10_000)
         var bench = Bench(rules)
         let quiet = #"{"start":"08:01","end":"09:00"}"#
-        guard case .request(var input) = try Self.request("a", #"{"mutableContent":true,"title":"T"}"#, quiet: quiet)
+        guard case .request(let input) = try Self.request("a", #"{"mutableContent":true,"title":"T"}"#, quiet: quiet)
         else { return }
-        input.isEnriched = true
-        bench.apply(.request(input), 59_000)
+        bench.apply(.request(input.with(isEnriched: true)), 59_000)
         #expect(try bench.enrich(.original, 61_000)?.summary == ["held a"])
         let response = ResponseSignal(
             identifier: "a",
@@ -127,9 +129,8 @@ struct LimitTests {
     @Test func `what no device may present is not enriched beside a cap that does not count it`() throws {
         var bench = Bench(Self.exactlyOnce)
         bench.apply(try DeviceTests.device(status: .denied))
-        guard case .request(var input) = try Self.request("a", cap: #"{"count":1,"period":600}"#) else { return }
-        input.isEnriched = true
-        let events = bench.apply(.request(input))
+        guard case .request(let input) = try Self.request("a", cap: #"{"count":1,"period":600}"#) else { return }
+        let events = bench.apply(.request(input.with(isEnriched: true)))
         #expect(events.summary == ["suppressed a!"] && events[0].reason == .notAuthorized && bench.enrichments.isEmpty)
         bench.apply(try DeviceTests.device(at: 1), 1)
         #expect(bench.apply(try Self.request("b", cap: #"{"count":1,"period":600}"#), 2).summary == ["delivered b!"])

@@ -18,9 +18,8 @@ struct RecipientBoundTests {
     }
 
     private static func limited(_ name: String, by limits: DeliveryLimits?, _ content: String) -> CenterInput {
-        guard case .request(var input) = DeviceTests.request(name, content, key(name)) else { return removal(name) }
-        input.limits = limits
-        return .request(input)
+        guard case .request(let input) = DeviceTests.request(name, content, key(name)) else { return removal(name) }
+        return .request(input.with(limits: limits))
     }
 
     private static func size(_ bench: inout Bench) -> Int { bench.recipient(key(""))?.json.count ?? 0 }

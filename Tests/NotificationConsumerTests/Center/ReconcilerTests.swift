@@ -142,7 +142,7 @@ struct ReconciledWorld {
             requests += 1
             run(at: now) { [requests] turn in
                 guard case .request(let request) = NotificationConsumerTests.request("q\(requests)") else { return }
-                _ = turn.apply(request.placed(at: Int64(turn.now.rawValue)))
+                _ = turn.apply(request.with(position: .init(.requests, offset: turn.now.rawValue)))
             }
         case .removal(let scope):
             run(at: now) { [inputs] turn in
@@ -281,13 +281,5 @@ struct ReconciledWorld {
                 fail("\(name) shows \(phones[name]?.shown as Any) and not \(isWanted as Any)")
             }
         }
-    }
-}
-
-extension CenterInput.Request {
-    fileprivate func placed(at offset: Int64) -> Self {
-        var request = self
-        request.position = .init(.requests, offset: offset)
-        return request
     }
 }

@@ -325,9 +325,8 @@ struct LargeRecordTests {
         func sized(_ name: String, _ bytes: Int, _ plan: CenterInput.Plan = .immediate(collapseWindow: 0))
             -> CenterInput
         {
-            guard case .request(var input) = request(name, plan) else { return removal(name) }
-            input.content = Array(#"{"title":"\#(String(repeating: "x", count: bytes - 12))"}"#.utf8)[...]
-            return .request(input)
+            guard case .request(let input) = request(name, plan) else { return removal(name) }
+            return .request(input.with(content: Array(#"{"title":"\#(String(repeating: "x", count: bytes - 12))"}"#.utf8)[...]))
         }
         var bench = Bench(rules)
         bench.apply(sized("a", 120_000))

@@ -73,9 +73,14 @@ struct PageTests {
         var bench = Bench()
         let text = String(repeating: "x", count: 200_000)
         for number in 0..<20 {
-            guard case .request(var request) = request("p\(number)", key("n\(number)"), interval(3600)) else { return }
-            request.content = Array(#"{"title":"\#(text)"}"#.utf8)[...]
-            bench.apply(.request(request))
+            bench.apply(
+                request(
+                    "p\(number)",
+                    key("n\(number)"),
+                    interval(3600),
+                    content: Array(#"{"title":"\#(text)"}"#.utf8)[...]
+                )
+            )
         }
         let all = try pages(bench, NotificationQuery(key: Self.recipient, limit: 1000))
         #expect(all.map(\.notifications.count) == [6, 6, 6, 2])

@@ -2,13 +2,13 @@ import NotificationModel
 import NotificationState
 
 /// The request, removal or fix in a record of an input topic. Indirect: from the intake to the turn it is passed on, not copied.
-indirect enum CenterInput: Sendable {
+enum CenterInput: Sendable {
     case request(Request)
-    case removal(Removal)
-    case fix(Fix)
-    case signal(Signal)
-    case registration(Registration)
-    case claim(Claim)
+    indirect case removal(Removal)
+    indirect case fix(Fix)
+    indirect case signal(Signal)
+    indirect case registration(Registration)
+    indirect case claim(Claim)
 
     /// The position of a record in its input topic; it identifies what a replay can reproduce.
     struct Position: Hashable, Sendable {
@@ -23,27 +23,67 @@ indirect enum CenterInput: Sendable {
         var life: Int64 { place.life }
     }
 
-    /// A notification to be scheduled or delivered.
-    struct Request: Sendable {
-        var id: RequestID
-        var key: NotificationKey
-        var position: Position
-        var version: Int64?
+    /// A notification to be scheduled or delivered. A class: the steps of a turn pass it on, and none copies its members.
+    final class Request: Sendable {
+        let id: RequestID
+        let key: NotificationKey
+        let position: Position
+        let version: Int64?
         /// The raw JSON object.
-        var content: ArraySlice<UInt8>
+        let content: ArraySlice<UInt8>
         /// What of the content decides its presentation; nil when it was not read yet.
-        var facts: ContentFacts?
-        var plan: Plan
-        var expiration: Timestamp?
+        let facts: ContentFacts?
+        let plan: Plan
+        let expiration: Timestamp?
         /// The channel that it names.
-        var channel: ChannelName?
-        var trace: CarriedTrace
+        let channel: ChannelName?
+        let trace: CarriedTrace
         /// The record's timestamp.
-        var timestamp: Timestamp
+        let timestamp: Timestamp
         /// Whether its content is enriched before it is sent.
-        var isEnriched = false
+        let isEnriched: Bool
         /// What holds it back or limits it.
-        var limits: DeliveryLimits?
+        let limits: DeliveryLimits?
+
+        init(
+            id: RequestID,
+            key: NotificationKey,
+            position: Position,
+            version: Int64? = nil,
+            content: ArraySlice<UInt8>,
+            facts: ContentFacts? = nil,
+            plan: Plan,
+            expiration: Timestamp? = nil,
+            channel: ChannelName? = nil,
+            trace: CarriedTrace,
+            timestamp: Timestamp,
+            isEnriched: Bool = false,
+            limits: DeliveryLimits? = nil
+        ) {
+            (self.id, self.key, self.position, self.version) = (id, key, position, version)
+            (self.content, self.facts, self.plan, self.expiration) = (content, facts, plan, expiration)
+            (self.channel, self.trace, self.timestamp) = (channel, trace, timestamp)
+            (self.isEnriched, self.limits) = (isEnriched, limits)
+        }
+
+        /// The same request with another plan.
+        func with(plan: Plan) -> Request {
+            Request(
+                id: id,
+                key: key,
+                position: position,
+                version: version,
+                content: content,
+                facts: facts,
+                plan: plan,
+                expiration: expiration,
+                channel: channel,
+                trace: trace,
+                timestamp: timestamp,
+                isEnriched: isEnriched,
+                limits: limits
+            )
+        }
     }
 
     /// When to deliver, derived from the trigger.

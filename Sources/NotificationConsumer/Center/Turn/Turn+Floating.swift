@@ -19,9 +19,7 @@ extension Turn {
                 local: recipientZone
             )
             guard let schedule else { return .applied }
-            var request = request
-            request.plan = .scheduled(schedule)
-            return apply(request)
+            return apply(request.with(plan: .scheduled(schedule)))
         } catch {
             return .refused(error)
         }
