@@ -223,8 +223,13 @@ let package = Package(
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
                 nioCore, nioPosix, nioSSL, unixSignals,
-                argumentParser,
-            ]
+                argumentParser, coreMetrics,
+            ],
+            // The page of phones, within the program: it needs no file beside it.
+            resources: [
+                "index.html", "phone.css", "phone.js", "screen.js", "notification.js", "timeline.js", "controls.js",
+                "elements.js", "carillon.js", "carillon-subscribe.js", "carillon-worker.js",
+            ].map { .embedInCode("Phone/Page/\($0)") }
         ),
         // For the comparison of calendar triggers with Python.
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),
