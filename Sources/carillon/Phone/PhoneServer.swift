@@ -46,15 +46,19 @@ struct PhoneServer: Service {
 
     func run() async throws {
         do {
-            try await cancelWhenGracefulShutdown {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await serve() }
-                    group.addTask { try await records.run() }
-                    for simulator in routes.simulators { group.addTask { await simulator.watch(feed) } }
-                    for try await _ in group {}
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await serve() }
+                group.addTask { try await cancelWhenGracefulShutdown { try await records.run() } }
+                for simulator in routes.simulators {
+                    group.addTask { await cancelWhenGracefulShutdown { await simulator.watch(feed) } }
                 }
+                group.addTask {
+                    try? await gracefulShutdown()
+                    // The streams of open pages would keep the server for ever.
+                    feed.endAll()
+                }
+                for try await _ in group {}
             }
-        } catch is CancellationError {
         } catch {
             bound.resolve(.failure(error))
             throw error
@@ -91,18 +95,13 @@ struct PhoneServer: Service {
             routes.all,
             access: AccessControl(.thisMachine(host: listen.host))
         ) { bound.resolve(.success($0)) }
-        // The streams of open pages would keep it for ever.
-        try await withTaskCancellationHandler {
-            do {
-                try await application.run()
-            } catch let error as IOError {
-                throw CommandFailure(
-                    "cannot listen at \(listen): choose another port, or 0 for a free one (\(error.errnoCode))",
-                    status: ExitStatus.failed
-                )
-            }
-        } onCancel: {
-            feed.endAll()
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw CommandFailure(
+                "cannot listen at \(listen): choose another port, or 0 for a free one (\(error.errnoCode))",
+                status: ExitStatus.failed
+            )
         }
     }
 }

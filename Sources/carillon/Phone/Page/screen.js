@@ -169,8 +169,12 @@ export class PhoneScreen {
   #show(view) {
     if (this.#view === "app" && view !== "app") this.#tell(() => this.#app.appState("background", this.#badge));
     this.#view = view;
+    if (this.#lists) this.#hideBanner();
     this.#ask();
   }
+
+  /** Whether all notifications are before one's eyes: then none comes as a banner. */
+  get #lists() { return this.#view === "lock" || this.#view === "centre"; }
 
   #actions(shown) {
     return shown.actions ?? this.#page.categories.get(shown.category)?.actions ?? [];
@@ -375,7 +379,7 @@ export class PhoneScreen {
   // Banners
 
   #showBanner(shown) {
-    if (this.#view === "lock") return;
+    if (this.#lists) return;
     this.#hideBanner();
     const card = element("div", { class: "banner notification", "data-identifier": shown.origin?.identifier ?? shown.identifier },
       ...this.#card(shown));
