@@ -10,11 +10,12 @@ struct Carillon: AsyncParsableCommand {
         discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
-            LocalCommand.self, PhoneCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
+            LocalCommand.self, PhoneCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self,
+            CategoriesCommand.self,
             TailCommand.self, ExplainCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self,
             TriggerCommand.self,
             MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
-            FCMSimulatorCommand.self, WebPushCommand.self,
+            FCMSimulatorCommand.self, WebPushCommand.self, WebPushSimulatorCommand.self,
             SimulateCommand.self,
         ]
     )

@@ -22,8 +22,8 @@ struct LocalCommand: AsyncParsableCommand {
             themselves: in a file or as CARILLON_ variables. The options here override them.
 
             It also runs simulators of APNs and FCM, and serves a page with phones on them: open the address that it prints. \
-            Notifications reach these phones by the channel `devices`. A platform that is set up by CARILLON_ variables is not \
-            simulated, and with a file of settings none is.
+            Notifications reach these phones by the channel `devices`. A platform whose file of applications is set is \
+            not simulated, and with a file of settings none is.
 
             With --apns there is the iPhone of a recipient `ana`, too, it says what that shows, and the channel `devices` is \
             the default unless another one is set.
@@ -104,6 +104,8 @@ struct LocalCommand: AsyncParsableCommand {
         )
         let push = platforms.isEmpty ? nil : try await LocalPushServices.start(platforms)
         let iPhone = try push.flatMap { apns ? try LocalPhone(of: $0.apns) : nil }
+        // Also when the services have not begun.
+        defer { push?.clear() }
         return await main.run(environment: try environment(push), file: config) { settings in
             let producer = ProducerServiceConfiguration(settings: &settings)
             let consumer = ConsumerServiceConfiguration(settings: &settings)

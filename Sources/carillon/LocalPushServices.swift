@@ -15,11 +15,12 @@ struct LocalPushServices: Service {
     enum Platform: CaseIterable {
         case apns, fcm, webpush
 
-        fileprivate var prefix: String {
+        /// Who sets it has set the platform up.
+        fileprivate var variable: String {
             switch self {
-            case .apns: "CARILLON_APNS_"
-            case .fcm: "CARILLON_FCM_"
-            case .webpush: "CARILLON_WEBPUSH_"
+            case .apns: "CARILLON_APNS_APPLICATIONS_FILE"
+            case .fcm: "CARILLON_FCM_APPLICATIONS_FILE"
+            case .webpush: "CARILLON_WEBPUSH_APPLICATIONS_FILE"
             }
         }
     }
@@ -29,7 +30,7 @@ struct LocalPushServices: Service {
     let fcm: FCMSimulator
     /// The public key of Web Push.
     let browserKey: String
-    /// Deleted at the end.
+    /// See ``clear()``.
     private let folder: URL
 
     /// The platforms that are simulated: those that the operator has not set up.
@@ -39,11 +40,7 @@ struct LocalPushServices: Service {
     ///   - hasFile: whether there is a file of settings, which then says everything.
     ///   - isAsked: whether an option asks for the simulator of APNs, whatever is set.
     static func wanted(_ variables: [String: String], hasFile: Bool, isAsked: Bool) -> Set<Platform> {
-        var platforms = Set(
-            Platform.allCases.filter { platform in
-                !hasFile && !variables.keys.contains { $0.hasPrefix(platform.prefix) }
-            }
-        )
+        var platforms = Set(Platform.allCases.filter { !hasFile && variables[$0.variable] == nil })
         if isAsked { platforms.insert(.apns) }
         return platforms
     }
@@ -164,6 +161,8 @@ struct LocalPushServices: Service {
         try? await gracefulShutdown()
         await apns.stop()
         await fcm.stop()
-        try? FileManager.default.removeItem(at: folder)
     }
+
+    /// Deletes the files.
+    func clear() { try? FileManager.default.removeItem(at: folder) }
 }

@@ -1,7 +1,5 @@
-import HTTPTypes
 import NotificationModel
 import PushSimulation
-import ServiceHTTP
 import Synchronization
 
 /// What the page is told as it happens: what phones show, and the steps of notifications. Each reader gets what there is, and
@@ -93,9 +91,9 @@ final class PhoneFeed: Sendable {
     /// Begins to read.
     ///
     /// - Parameter lastID: of the last step that the reader has; nil for none.
-    /// - Throws: 503 when there are too many.
-    func begin(after lastID: String?) throws(Problem) -> Reader {
-        let reader = state.withLock { state -> Reader? in
+    /// - Returns: nil when there are too many.
+    func begin(after lastID: String?) -> Reader? {
+        state.withLock { state -> Reader? in
             guard state.readers.count < Self.mostReaders else { return nil }
             state.lastReader += 1
             let number = state.lastReader
@@ -114,9 +112,10 @@ final class PhoneFeed: Sendable {
             for step in state.steps where step.number > known ?? 0 { continuation.yield(step.message) }
             return Reader(number: number, messages: stream)
         }
-        guard let reader else { throw Problem(.serviceUnavailable, .overloaded, "Too many pages are open.") }
-        return reader
     }
+
+    /// Whether one more may read.
+    var hasRoom: Bool { state.withLock { $0.readers.count < Self.mostReaders } }
 
     /// Says to a reader that nothing happens: so that both ends see that the other one is there.
     func beat(_ reader: Reader) {

@@ -60,7 +60,9 @@ struct PhoneRecords: Sendable {
                 var steps: [JSONValue] = []
                 for _ in 0..<Self.most {
                     guard case .record(let record) = try cursor.next(within: .milliseconds(1)) else { break }
-                    if case .since(let instant) = start, let time = record.timestamp, time < instant.rawValue { continue }
+                    if case .since(let instant) = start, let time = record.timestamp, time < instant.rawValue {
+                        continue
+                    }
                     steps += PhoneStep.steps(of: record, defaultApplication: connection.defaultApplication, now: now())
                 }
                 guard !steps.isEmpty else { continue }

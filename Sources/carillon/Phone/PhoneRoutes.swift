@@ -44,18 +44,18 @@ struct PhoneRoutes: Sendable {
     private var stream: Route {
         PhoneGuard.route(.get, "/v1/stream") { call, _ in
             let lastID = HTTPField.Name("last-event-id").flatMap { call.request.headers[$0] }
-            let reader = try feed.begin(after: lastID)
+            guard feed.hasRoom else {
+                throw Problem(.serviceUnavailable, .overloaded, "Too many pages are open.")
+            }
             var response = Response(status: .ok)
             response.headers[.contentType] = "text/event-stream"
             response.headers[.cacheControl] = "no-store"
+            // It begins when there is somebody to read: not for HEAD.
             response.body = ResponseBody { writer in
-                do {
+                if let reader = feed.begin(after: lastID) {
+                    defer { feed.end(reader) }
                     try await send(reader, &writer)
-                } catch {
-                    feed.end(reader)
-                    throw error
                 }
-                feed.end(reader)
                 try await writer.finish(nil)
             }
             return response

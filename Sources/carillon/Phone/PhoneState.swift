@@ -79,10 +79,11 @@ struct PhoneState: Hashable, Sendable {
         let apps = json["apps"]?.arrayValue ?? []
         guard let own = apps.first(where: { $0[nameMember]?.stringValue == app }) else { return nil }
         (self.id, self.app) = (id, app)
-        token = (json["tokens"]?.arrayValue ?? []).lazy.compactMap { token -> String? in
-            if let text = token.stringValue { return text }
-            return token["topic"]?.stringValue == app && token["ended"] == nil ? token["token"]?.stringValue : nil
-        }.first
+        token =
+            (json["tokens"]?.arrayValue ?? []).lazy.compactMap { token -> String? in
+                if let text = token.stringValue { return text }
+                return token["topic"]?.stringValue == app && token["ended"] == nil ? token["token"]?.stringValue : nil
+            }.first
         isOnline = json["online"]?.boolValue ?? true
         badge = own["badge"]?.integerValue
         shown = (own["shown"]?.arrayValue ?? []).compactMap { shown in

@@ -28,7 +28,9 @@ enum PhoneStep {
         steps.append(step(name, LifeStep.words(record, now: now), why: LifeStep.reasons(record)))
         guard name == "delivered" else { return steps }
         for device in value?["devices"]?.arrayValue ?? [] {
-            guard let outcome = device["outcome"]?.stringValue, let name = device["device"]?.stringValue else { continue }
+            guard let outcome = device["outcome"]?.stringValue, let name = device["device"]?.stringValue else {
+                continue
+            }
             let parts = (device["presentation"]?.arrayValue ?? []).compactMap(\.stringValue)
             let words = ([device["reason"]?.stringValue].compactMap(\.self) + parts).joined(separator: " ")
             steps.append(step(outcome, RecordText.safe("\(name) \(words)"), device: name))

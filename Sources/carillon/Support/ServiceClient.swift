@@ -83,9 +83,10 @@ struct ServiceClient: Sendable {
         authorization: String? = nil
     ) async throws -> Answer {
         var components = base
-        components.percentEncodedPath = path
-        components.percentEncodedQuery = query
-        guard let url = components.url else {
+        // Foundation ends the process when what it is given is not encoded.
+        let isEncoded = Self.isEncoded(path) && Self.isEncoded(query ?? "")
+        if isEncoded { (components.percentEncodedPath, components.percentEncodedQuery) = (path, query) }
+        guard isEncoded, let url = components.url else {
             throw CommandFailure("\(RecordText.safe(path)) is no path of a URL", status: ExitStatus.usage)
         }
         var request = URLRequest(url: url, timeoutInterval: timeout.seconds)
@@ -113,6 +114,25 @@ struct ServiceClient: Sendable {
             retryAfter: http?.value(forHTTPHeaderField: "Retry-After"),
             body: Array(data)
         )
+    }
+
+    /// Whether it is percent-encoded, as paths and queries are (RFC 3986, 3.3 and 3.4).
+    static func isEncoded(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard rest.count >= 2, rest.prefix(2).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else {
+                    return false
+                }
+                rest.removeFirst(2)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                continue
+            default: guard "-._~!$&'()*+,:=@/".utf8.contains(byte) else { return false }
+            }
+        }
+        return true
     }
 
     /// Follows no redirect, which would get the token; the service sends none.

@@ -304,23 +304,26 @@ def pictures(world: World):
     """The pictures of the documentation."""
     browser = world.browser
     world.call("PUT", "categories", CATEGORIES)
-    browser.page("Emulation.setDeviceMetricsOverride", width=1280, height=820, deviceScaleFactor=1, mobile=False)
+    browser.page("Emulation.setDeviceMetricsOverride", width=1280, height=760, deviceScaleFactor=1, mobile=False)
+    browser.page("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     world.open("Home")
     world.add_android()
+    world.show(ANDROID, "Notifications")
     world.send("chat-1", {"title": "Ben", "body": "Are you there?", "threadIdentifier": "chat"})
     world.send("chat-2", {"title": "Ben", "body": "See you at seven!", "threadIdentifier": "chat"})
     world.send("order-1001", {"title": "On its way", "subtitle": "Order 1001", "body": "Your order has shipped.",
                               "categoryIdentifier": "ORDER", "badge": 3, "sound": "default"})
     world.expect("the list is there", f"{ANDROID} .list .title", ["On its way", "Ben"])
-    browser.click(f"{ANDROID} .list .options")
     world.send("order-1001", {"title": "Delivered", "subtitle": "Order 1001", "body": "It is at your neighbour's, Mrs Gray.",
                               "categoryIdentifier": "ORDER", "badge": 3, "sound": "default"})
     world.expect("the banner is there", f"{IPHONE} .banner .title", ["Delivered"])
     world.step("device.presented")
+    world.expect("it is in the list", f"{ANDROID} .list > :first-child .title", ["Delivered"])
     browser.click(f"{ANDROID} .list .options")
     browser.run("window.scrollTo(0, 0)")
     for theme in ("light", "dark"):
-        browser.page("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+        browser.page("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
         back = browser.run("getComputedStyle(document.body).backgroundColor")
         brightness = sum(int(number) for number in re.findall(r"\d+", back)[:3])
         assert (brightness > 380) == (theme == "light"), back

@@ -188,7 +188,7 @@ export class PhoneScreen {
   #build() {
     const { platform, recipient, device } = this.#phone;
     const title = element("h3", {}, names[platform], " of ", foreign(recipient), element("small", {}, foreign(device)));
-    const views = [["lock", "Lock"], ["home", "Home"], ["centre", "Notifications"], ["app", "Open app"]];
+    const views = [["lock", "Lock"], ["home", "Home"], ["centre", "Notifications"], ["app", "App"]];
     const part = (name, tag = "div", more = {}) => element(tag, { "data-part": name, ...more });
     return element("section", { class: `phone ${platform}`, "aria-label": `${names[platform]} ${device} of ${recipient}` },
       title,
@@ -270,7 +270,7 @@ export class PhoneScreen {
     const count = this.#phone.platform === "fcm" ? this.#shown.size : this.#badge;
     const label = count > 0 ? `${this.#phone.app}, ${count} new` : this.#phone.app;
     return element("button", { type: "button", class: "icon", "aria-label": label, click: () => this.#openApp() },
-      element("span", { "aria-hidden": "true" }, "🔔"),
+      element("span", { "aria-hidden": "true" }, "C"),
       count > 0 && element("span", { class: "badge", "data-part": "badge", "aria-hidden": "true" }, String(count)));
   }
 
