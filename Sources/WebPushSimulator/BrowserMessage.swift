@@ -28,7 +28,10 @@ enum BrowserMessage: Sendable {
                 self = .register(channel: channel, key: nil)
                 return
             }
-            guard let key = Base64URL.decode(text.utf8[...]) else { return nil }
+            // Firefox pads it. A point on P-256 has 65 bytes.
+            var digits = text.utf8[...]
+            while digits.last == UInt8(ascii: "=") { digits.removeLast() }
+            guard let key = Base64URL.decode(digits), key.count == 65 else { return nil }
             self = .register(channel: channel, key: key)
         case ("unregister", let channel?): self = .unregister(channel: channel)
         case ("ack", _):

@@ -31,7 +31,8 @@ import Testing
         /// - Returns: the last part of the endpoint.
         mutating func subscribe(_ channel: String = "c", withKey: Bool = false) throws -> String {
             _ = say(#"{"messageType":"hello","use_webpush":true}"#)
-            let key = withKey ? #","key":"\#(Base64URL.encode(try point(of: key)))""# : ""
+            // As Firefox writes it.
+            let key = withKey ? #","key":"\#(Base64URL.encode(try point(of: key)))=""# : ""
             let answer = try #require(say(#"{"messageType":"register","channelID":"\#(channel)"\#(key)}"#).first)
             let endpoint = try #require(JSONValue.parse(Array(answer.utf8))["pushEndpoint"]?.stringValue)
             return String(endpoint.dropFirst("\(Self.audience)/push/".count))

@@ -26,6 +26,8 @@ class Firefox:
             "browser.shell.checkDefaultBrowser": False, "toolkit.telemetry.reportingpolicy.firstRun": False,
             "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False,
             "browser.aboutwelcome.enabled": False, "services.settings.server": "",
+            # There is no desktop that shows notifications.
+            "alerts.useSystemBackend": False,
         }
         pathlib.Path(self.folder, "user.js").write_text(
             "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()))
