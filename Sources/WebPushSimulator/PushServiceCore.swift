@@ -55,9 +55,12 @@ final class PushServiceCore: Sendable {
         for channel in open { channel.close(promise: nil) }
     }
 
-    private func opened(_ channel: any Channel) -> Int? {
+    private var hasRoom: Bool {
+        connections.withLock { !$0.areRefused && $0.open.count < Self.mostConnections }
+    }
+
+    private func opened(_ channel: any Channel) -> Int {
         connections.withLock { connections in
-            guard !connections.areRefused, connections.open.count < Self.mostConnections else { return nil }
             connections.last += 1
             connections.open[connections.last] = channel
             return connections.last
@@ -87,14 +90,15 @@ final class PushServiceCore: Sendable {
     }
 
     private var upgrader: NIOWebSocketServerUpgrader {
-        NIOWebSocketServerUpgrader(maxFrameSize: BrowserConnection.mostBytes) { channel, head in
-            // A page cannot name another protocol, and so cannot speak for a browser.
+        NIOWebSocketServerUpgrader(maxFrameSize: BrowserConnection.mostBytes) { [self] channel, head in
+            guard hasRoom else { return channel.eventLoop.makeSucceededFuture(nil) }
+            // Firefox asks for it.
             let wanted = head.headers[canonicalForm: "sec-websocket-protocol"].contains("push-notification")
             let headers: HTTPHeaders = wanted ? ["sec-websocket-protocol": "push-notification"] : [:]
             return channel.eventLoop.makeSucceededFuture(headers)
         } upgradePipelineHandler: { [self] channel, _ in
             channel.eventLoop.makeCompletedFuture {
-                guard let number = opened(channel) else { throw ChannelError.inputClosed }
+                let number = opened(channel)
                 let pipeline = channel.pipeline.syncOperations
                 if let others = try? pipeline.handler(type: OtherRequests.self) { _ = pipeline.removeHandler(others) }
                 try pipeline.addHandler(
