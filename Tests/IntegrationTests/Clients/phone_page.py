@@ -304,7 +304,7 @@ def pictures(world: World):
     """The pictures of the documentation."""
     browser = world.browser
     world.call("PUT", "categories", CATEGORIES)
-    browser.page("Emulation.setDeviceMetricsOverride", width=1280, height=760, deviceScaleFactor=1, mobile=False)
+    browser.page("Emulation.setDeviceMetricsOverride", width=1240, height=700, deviceScaleFactor=1, mobile=False)
     browser.page("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     world.open("Home")
     world.add_android()
