@@ -10,7 +10,7 @@ struct Carillon: AsyncParsableCommand {
         discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
-            LocalCommand.self, PhoneCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self,
+            LocalCommand.self, BrokerCommand.self, PhoneCommand.self, SendCommand.self, DeviceCommand.self,
             CategoriesCommand.self,
             TailCommand.self, ExplainCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self,
             TriggerCommand.self,

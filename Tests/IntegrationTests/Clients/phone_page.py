@@ -269,7 +269,7 @@ def tokens(world: World):
     asked = """(async () => {
       const { token } = await (await fetch('/v1/tokens', {method: 'POST', headers: {'content-type': 'application/json'},
         body: JSON.stringify({recipient: 'ana'})})).json();
-      const ask = async (recipient, authorization) => (await fetch(`/v1/recipients/${recipient}/devices`,
+      const ask = async (recipient, authorization) => (await fetch(`/v1/recipients/${recipient}/notifications`,
         {headers: authorization ? {authorization} : {}})).status;
       return [await ask('ana', `Bearer ${token}`), await ask('ben', `Bearer ${token}`), await ask('ana'), await ask('ana', 'Bearer x')];
     })()"""

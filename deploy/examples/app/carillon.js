@@ -74,11 +74,6 @@ export class Carillon {
     await this.#call("DELETE", this.#device);
   }
 
-  /** @returns {Promise<object[]>} The recipient's devices. */
-  async devices() {
-    return (await this.#call("GET", "devices")).devices;
-  }
-
   /**
    * What the person has, page by page and in no particular order.
    *
