@@ -83,6 +83,58 @@ struct PhonePageTests {
     }
 
     @Test(
+        "in Chromium a picture is that of the media store",
+        .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium")
+    )
+    func media() async throws {
+        let folder = try TemporaryFolder()
+        let holder = try ChildProcess(try Tools.python(), [Tools.client("free_ports.py"), "1"])
+        #expect(try await holder.ended() == 0, "\(holder.lastWords)")
+        let host = try ChildProcess(try Tools.python(), [Tools.client("media.py"), "whsec_AAAA"], keepsInput: true)
+        try await eventually("the host of media listens", orSay: { host.lastWords }) { !host.outputLines.isEmpty }
+        let port = JSONText.member("port", of: Data(try #require(host.outputLines.first).utf8))
+        let origin = "http://127.0.0.1:\(try #require(port))"
+        let local = try await LocalProcess(
+            ["--apns"],
+            environment: [
+                "CARILLON_ENRICHMENT_ENABLED": "true", "CARILLON_MEDIA_DIRECTORY": folder.path,
+                "CARILLON_EGRESS_INTERNAL_ORIGINS": origin, "CARILLON_QUERIES_ENABLED": "true",
+                "CARILLON_QUERIES_PORT": String(try #require(holder.outputLines.first)),
+            ]
+        )
+        let page = try Self.run("media", local, ["\(origin)/photo.png"])
+        #expect(try await page.ended() == 0, "\(page.lastWords)\n\(local.child.lastWords)")
+        for child in [local.child, host] { await child.end() }
+    }
+
+    @Test(
+        "in Chromium carillon phone serves the page for services of another process",
+        .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium")
+    )
+    func elsewhere() async throws {
+        let local = try await LocalProcess(["--apns"])
+        let phone = try ChildProcess(
+            try Tools.product("carillon"),
+            [
+                "phone", "--listen", "127.0.0.1:0", "--apns", try local.place("apns"), "--url", try local.place("http"),
+                "--queries-url", try local.place("queries"), "--bootstrap-servers", try local.place("broker"),
+            ]
+        )
+        try await eventually("the page is served", orSay: { phone.lastWords }) { !phone.outputLines.isEmpty }
+        let url = try #require(phone.outputLines.first?.split(separator: " ").last.map(String.init))
+        let page = try ChildProcess(
+            try Tools.python(),
+            [
+                Tools.client("phone_page.py"), "elsewhere", try #require(Self.chromium), url, try local.place("http"),
+            ]
+        )
+        #expect(try await page.ended() == 0, "\(page.lastWords)\n\(phone.lastWords)")
+        phone.signal(SIGTERM)
+        #expect(try await phone.ended() == 0, "\(phone.lastWords)")
+        await local.child.end()
+    }
+
+    @Test(
         "in Chromium it is drawn light and dark",
         .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium")
     )

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The page of `carillon local`, in a real Chromium.
 
-usage: phone_page.py SCENARIO CHROMIUM PAGE API [FOLDER]
+usage: phone_page.py SCENARIO CHROMIUM PAGE API [MORE]
 
-PAGE and API are the addresses that `carillon local --apns` prints. With FOLDER, pictures of the page are written there. It ends with status
-0, or says what is wrong.
+PAGE and API are the addresses that `carillon local --apns` prints. MORE is the folder for pictures, or the address of a picture. It ends with
+status 0, or says what is wrong.
 """
 
 import json
@@ -22,8 +22,8 @@ CATEGORIES = {"categories": [{"identifier": "ORDER", "options": ["customDismissA
 
 
 class World:
-    def __init__(self, browser: Chromium, page: str, api: str, folder: str | None):
-        self.browser, self.page, self.api, self.folder = browser, page, api, folder
+    def __init__(self, browser: Chromium, page: str, api: str, more: str | None):
+        self.browser, self.page, self.api, self.more = browser, page, api, more
 
     def call(self, method: str, path: str, body=None) -> dict:
         request = urllib.request.Request(
@@ -45,12 +45,15 @@ class World:
     def show(self, phone: str, view: str):
         self.browser.click(f"{phone} [data-view]", view)
 
-    def add_android(self):
+    def add(self, platform: str, device: str, selector: str):
         self.browser.run(
-            "(() => { const form = document.getElementById('add'); form.elements.platform.value = 'fcm';"
-            " form.elements.device.value = 'pixel'; form.requestSubmit(); })()")
-        self.browser.until("the Android phone is there", f"Boolean(document.querySelector('{ANDROID}'))")
-        self.step("device.registered", "pixel")
+            f"(() => {{ const form = document.getElementById('add'); form.elements.platform.value = '{platform}';"
+            f" form.elements.device.value = '{device}'; form.requestSubmit(); }})()")
+        self.browser.until("the phone is there", f"Boolean(document.querySelector('{selector}'))")
+        self.step("device.registered", device)
+
+    def add_android(self):
+        self.add("fcm", "pixel", ANDROID)
 
     def texts(self, selector: str) -> list[str]:
         return self.browser.run(f"[...document.querySelectorAll({json.dumps(selector)})].map(one => one.textContent)")
@@ -78,8 +81,8 @@ class World:
         assert places == sorted(places), (found, names)
 
     def picture(self, name: str):
-        if self.folder:
-            self.browser.screenshot(f"{self.folder}/{name}.png")
+        if self.more:
+            self.browser.screenshot(f"{self.more}/{name}.png")
 
 
 def life(world: World):
@@ -236,6 +239,41 @@ def many(world: World):
     browser.until("all are there again", f"document.querySelectorAll('{IPHONE} .group').length === 250")
 
 
+def media(world: World):
+    """A picture is that of the media store, and what came of it is told before the delivery."""
+    browser = world.browser
+    world.open("Notifications")
+    world.send("parcel", {"title": "Your parcel", "mutableContent": True,
+                          "attachments": [{"identifier": "photo", "url": world.more}]})
+    world.expect("it is in the list", f"{IPHONE} .list .title", ["Your parcel"])
+    world.step("enriched", "photo attached")
+    world.order("requested", "enriched", "delivered", "accepted")
+    image = f"document.querySelector('{IPHONE} .list img')"
+    browser.until("the picture is drawn", f"{image}?.naturalWidth === 64")
+    source = browser.run(f"{image}.src")
+    assert "/media/" in source and source != world.more, source
+    assert browser.run(f"{image}.alt") == "photo"
+
+
+def elsewhere(world: World):
+    """The page of `carillon phone`, for services of another process."""
+    phone = 'section[aria-label="iPhone second of ana"]'
+    world.browser.open(world.page)
+    world.browser.until("the page is connected", "document.getElementById('sources').textContent === 'Connected to Kafka, APNs'")
+    world.add("apns", "second", phone)
+    world.show(phone, "Notifications")
+    world.send("order", {"title": "On its way"})
+    world.expect("it is in the list", f"{phone} .list .title", ["On its way"])
+    world.browser.click(f"{phone} .list .tap")
+    world.step("answered", "default on second")
+    # It is registered once more, and still one phone, when the page is opened again.
+    world.browser.open(world.page)
+    world.browser.until("the phone is there", f"document.querySelectorAll('{phone}').length === 1")
+    world.browser.run(f"document.querySelector('{phone} .settings').open = true")
+    world.browser.click(f"{phone} button", "Remove the app")
+    world.browser.until("the phone is gone", f"!document.querySelector('{phone}')")
+
+
 def restart(world: World):
     """The page goes on when everything behind it has begun again. The test begins it again when a line is written."""
     browser = world.browser
@@ -331,10 +369,10 @@ def pictures(world: World):
 
 
 def main():
-    name, program, page, api, *folder = sys.argv[1:]
-    scenario = {one.__name__: one for one in (life, permissions, hostile, many, restart, tokens, names, pictures)}[name]
+    name, program, page, api, *more = sys.argv[1:]
+    scenario = {one.__name__: one for one in (life, permissions, hostile, many, media, elsewhere, restart, tokens, names, pictures)}[name]
     with Chromium(program) as browser:
-        world = World(browser, page, api, folder[0] if folder else None)
+        world = World(browser, page, api, more[0] if more else None)
         try:
             scenario(world)
             if scenario is not hostile:
