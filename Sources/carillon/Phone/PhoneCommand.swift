@@ -108,12 +108,8 @@ struct PhoneCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure("--recipient-keys-file: \(error.message)", status: ExitStatus.badData)
         }
-        var service = ServiceOptions()
-        service.tokenFile = tokenFile
-        service.url = url
-        let producer = try service.client()
-        service.url = queriesURL
-        let queries = try service.client(queries: true)
+        let producer = try ServiceOptions.client(url, tokenFile: tokenFile)
+        let queries = try ServiceOptions.client(queriesURL, queries: true)
         let server = PhoneServer(
             listen: listen,
             connection: connection,
@@ -140,9 +136,7 @@ struct PhoneCommand: AsyncParsableCommand {
     private func simulators() throws -> [PhoneSimulator] {
         try [(PhoneID.Platform.apns, apns, bundleIdentifier), (.fcm, fcm, package)].compactMap { platform, url, app in
             try url.map {
-                var service = ServiceOptions()
-                service.url = $0
-                return PhoneSimulator(platform: platform, client: try service.client(environment: [:]), app: app)
+                PhoneSimulator(platform: platform, client: try ServiceOptions.client($0, environment: [:]), app: app)
             }
         }
     }
