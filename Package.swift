@@ -49,6 +49,7 @@ let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-h
 let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -64,6 +65,7 @@ let package = Package(
         .library(name: "LocalBroker", targets: ["LocalBroker"]),
         .library(name: "NotificationModel", targets: ["NotificationModel"]),
         .library(name: "NotificationPublisher", targets: ["NotificationPublisher"]),
+        .library(name: "WebPushSimulator", targets: ["WebPushSimulator"]),
         .executable(name: "carillon", targets: ["carillon"]),
         .executable(name: "carillon-producer", targets: ["carillon-producer"]),
         .executable(name: "carillon-consumer", targets: ["carillon-consumer"]),
@@ -177,6 +179,15 @@ let package = Package(
                 nioCore, nioHPACK, nioPosix, nioSSL,
             ]
         ),
+        // A push service of Web Push, which real browsers use.
+        .target(
+            name: "WebPushSimulator",
+            dependencies: [
+                "NotificationModel", "PushSimulation", "ServiceHTTP", hummingbird, httpTypes, nioCore, nioHTTP1,
+                nioPosix,
+                nioSSL, nioWebSocket,
+            ]
+        ),
         .target(
             name: "CarillonBench",
             dependencies: [
@@ -221,10 +232,17 @@ let package = Package(
                 "NotificationModel", "NotificationState", "PushSimulation",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
-                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", "WebPushSimulator", hummingbird, httpTypes, metrics,
+                log,
+                lifecycle,
                 nioCore, nioPosix, nioSSL, unixSignals,
-                argumentParser,
-            ]
+                argumentParser, coreMetrics,
+            ],
+            // The page of phones, within the program: it needs no file beside it.
+            resources: [
+                "index.html", "phone.css", "phone.js", "screen.js", "notification.js", "timeline.js", "controls.js",
+                "elements.js", "carillon.js", "carillon-subscribe.js", "carillon-worker.js",
+            ].map { .embedInCode("Phone/Page/\($0)") }
         ),
         // For the comparison of calendar triggers with Python.
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),
@@ -246,6 +264,10 @@ let package = Package(
             dependencies: [
                 "FCMSimulator", "HTTPTesting", "NotificationModel", "PushSimulation", "ServiceHTTP", nioHPACK,
             ]
+        ),
+        .testTarget(
+            name: "WebPushSimulatorTests",
+            dependencies: ["NotificationModel", "PushSimulation", "ServiceHTTP", "WebPushSimulator"]
         ),
         .testTarget(
             name: "CarillonBenchTests",

@@ -10,14 +10,12 @@ struct Carillon: AsyncParsableCommand {
         discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
-            LocalCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
-            TailCommand.self, ExplainCommand.self, DeadLettersCommand.self, RulesCommand.self, ConfigCommand.self,
-            CheckCommand.self, TopicsCommand.self,
-            StateCommand.self,
-            TriggerCommand.self,
-            MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
-            FCMSimulatorCommand.self, WebPushCommand.self,
-            SimulateCommand.self, TopCommand.self, QueryCommand.self,
+            LocalCommand.self, BrokerCommand.self, PhoneCommand.self, SendCommand.self, DeviceCommand.self,
+            CategoriesCommand.self, TailCommand.self, ExplainCommand.self, QueryCommand.self, TopCommand.self,
+            DeadLettersCommand.self, RulesCommand.self, ConfigCommand.self, CheckCommand.self, TopicsCommand.self,
+            StateCommand.self, TriggerCommand.self, MediaCommand.self, PushCommand.self, ReceiveCommand.self,
+            APNsSimulatorCommand.self, FCMSimulatorCommand.self, WebPushSimulatorCommand.self, WebPushCommand.self,
+            SimulateCommand.self,
         ]
     )
 

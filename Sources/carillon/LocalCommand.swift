@@ -2,11 +2,13 @@ import APNsSimulator
 import ArgumentParser
 import Foundation
 import LocalBroker
+import Logging
 import NotificationChannels
 import NotificationConsumer
 import NotificationEnrichment
 import NotificationModel
 import NotificationProducer
+import ServiceHTTP
 import ServiceLifecycle
 import ServiceSupport
 
@@ -19,8 +21,12 @@ struct LocalCommand: AsyncParsableCommand {
             Everything is in memory and lost when it ends. Settings of the services can be given as for the services \
             themselves: in a file or as CARILLON_ variables. The options here override them.
 
-            With --apns it also runs the simulator of APNs, and the iPhone of a recipient `ana`: it says what the phone \
-            shows. Requests name the channel `devices`, which is the default unless another one is set.
+            It also runs simulators of APNs and FCM, and serves a page with phones on them: open the address that it prints. \
+            Notifications reach these phones by the channel `devices`. A platform whose file of applications is set is \
+            not simulated, and with a file of settings none is.
+
+            With --apns there is the iPhone of a recipient `ana`, too, it says what that shows, and the channel `devices` is \
+            the default unless another one is set.
 
             Examples:
 
@@ -36,6 +42,9 @@ struct LocalCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Address of /metrics and /health; port 0 takes a free one.", valueName: "host:port"))
     var ops = HostPort(host: "127.0.0.1", port: 8081)
 
+    @Option(help: ArgumentHelp("Address of the page with phones; port 0 takes a free one.", valueName: "host:port"))
+    var phone = HostPort(host: "127.0.0.1", port: 0)
+
     @Option(
         help: ArgumentHelp("Write the bootstrap servers to this file once everything is ready.", valueName: "file"),
         completion: .file()
@@ -48,7 +57,7 @@ struct LocalCommand: AsyncParsableCommand {
     )
     var rules: String?
 
-    @Flag(help: "Run the simulator of APNs, too, with an iPhone of the recipient ana, and say what it shows.")
+    @Flag(help: "Add an iPhone of the recipient ana, and say what it shows.")
     var apns = false
 
     @Option(help: ArgumentHelp("Partitions of each topic.", valueName: "n"))
@@ -68,6 +77,9 @@ struct LocalCommand: AsyncParsableCommand {
         guard (1...1_000).contains(partitions) else {
             throw ValidationError("--partitions must be from 1 to 1000")
         }
+        guard ListenerSecurity.isLoopback(phone.host) else {
+            throw ValidationError("--phone must be an address of this machine, such as 127.0.0.1:8084")
+        }
     }
 
     func run() async throws {
@@ -85,12 +97,20 @@ struct LocalCommand: AsyncParsableCommand {
             }
         }
         let file = try bootstrapFile.map(BootstrapFile.init(path:))
-        let phone = apns ? try await LocalPhone.start() : nil
-        return await main.run(environment: environment(phone), file: config) { settings in
+        let platforms = LocalPushServices.wanted(
+            ProcessInfo.processInfo.environment,
+            hasFile: config != nil,
+            isAsked: apns
+        )
+        let push = platforms.isEmpty ? nil : try await LocalPushServices.start(platforms)
+        let iPhone = try push.flatMap { apns ? try LocalPhone(of: $0.apns) : nil }
+        // Also when the services have not begun.
+        defer { push?.clear() }
+        return await main.run(environment: try environment(push), file: config) { settings in
             let producer = ProducerServiceConfiguration(settings: &settings)
             let consumer = ConsumerServiceConfiguration(settings: &settings)
             return { here in
-                try services(producer, consumer, file, phone, here)
+                try services(producer, consumer, file, push, iPhone, here)
             }
         }
     }
@@ -99,7 +119,8 @@ struct LocalCommand: AsyncParsableCommand {
         _ producer: ProducerServiceConfiguration,
         _ consumer: ConsumerServiceConfiguration,
         _ file: BootstrapFile?,
-        _ phone: LocalPhone?,
+        _ push: LocalPushServices?,
+        _ iPhone: LocalPhone?,
         _ here: ServiceEnvironment
     ) throws -> [any Service] {
         var producer = producer
@@ -120,7 +141,7 @@ struct LocalCommand: AsyncParsableCommand {
             logger: here.logger
         )
         let (application, devicesTopic) = (producer.defaultApplication, topics.devices)
-        try phone?.writeApplications(application)
+        try push?.writeApplications(application)
         let channels = try consumer.makeChannels(health: here.health, registry: here.registry, logger: here.logger)
         let enrichment = try ConfiguredEnrichment.ifEnabled(consumer, registry: here.registry, logger: here.logger)
         let consumerService = try ConsumerService(
@@ -130,6 +151,20 @@ struct LocalCommand: AsyncParsableCommand {
             routes: enrichment?.routes ?? [],
             health: here.health,
             registry: here.registry,
+            logger: here.logger
+        )
+        let page = PhoneServer(
+            listen: phone,
+            connection: Connection(
+                bootstrapServers: broker.bootstrapServers,
+                properties: [:],
+                topics: topics,
+                defaultApplication: application,
+                timeout: .seconds(10)
+            ),
+            simulators: push?.phones(owner: iPhone == nil ? nil : LocalPhone.recipient) ?? [],
+            services: phoneServices(producer, producerService, consumer, consumerService, here.logger),
+            browserKey: push.flatMap { $0.platforms.contains(.webpush) ? $0.browserKey : nil },
             logger: here.logger
         )
         let hosts = (http: http.host, ops: ops.host, queries: consumer.queries.host)
@@ -143,19 +178,19 @@ struct LocalCommand: AsyncParsableCommand {
             if let port = try await consumerService.queryPort {
                 text += "\n  queries http://\(HostPort(host: hosts.queries, port: port))"
             }
-            if let phone {
-                try await phone.register(application, on: broker, topic: devicesTopic, logger: here.logger)
-                text += "\n  apns    http://127.0.0.1:\(phone.simulator.controlPort ?? 0)"
+            if let iPhone, let push {
+                try await iPhone.register(application, on: broker, topic: devicesTopic, logger: here.logger)
+                text += "\n  apns    http://127.0.0.1:\(push.apns.controlPort ?? 0)"
                 text += ", with the \(LocalPhone.device) of \(LocalPhone.recipient)"
             }
-            return text
+            return text + "\n  phone   \(try await page.url)"
         }
         // They stop in reverse order: first the one that accepts work, last those that the others need.
         let needed: [any Service] = [BrokerService(broker: broker, topics: topics, logger: here.logger)]
-        return needed + (phone.map { [$0] } ?? []) + [
+        return needed + (push.map { [$0] } ?? []) + (iPhone.map { [$0] } ?? []) + [
             consumerService,
             // Accept calls only when the consumer service is ready.
-            StartingLater(producerService) { consumerService.isReady },
+            StartingLater(producerService) { consumerService.isReady }, page,
             HangupService(
                 logger: here.logger,
                 channels: channels,
@@ -164,12 +199,48 @@ struct LocalCommand: AsyncParsableCommand {
         ]
     }
 
+    /// Where the page's apps find the services.
+    private func phoneServices(
+        _ producer: ProducerServiceConfiguration,
+        _ producerService: ProducerService,
+        _ consumer: ConsumerServiceConfiguration,
+        _ consumerService: ConsumerService,
+        _ logger: Logger
+    ) -> PhoneServices {
+        let token = ProcessInfo.processInfo.environment[SettingsCatalogue.CommandVariable.httpToken.rawValue]
+        let (host, queriesHost) = (http.host, consumer.queries.host)
+        var signer: RecipientTokenSigner?
+        if let file = producer.http.recipientKeysFile {
+            do throws(ListenerSettingsError) {
+                signer = try RecipientTokenSigner(keysFile: file, application: producer.defaultApplication)
+            } catch {
+                logger.warning("the page's phones have no tokens", metadata: [LogMetadata.error: "\(error)"])
+            }
+        }
+        return PhoneServices(
+            producer: {
+                ServiceClient(on: HostPort(host: host, port: try await producerService.httpPort), token: token)
+            },
+            queries: {
+                try await consumerService.queryPort.map {
+                    ServiceClient(on: HostPort(host: queriesHost, port: $0), token: token)
+                }
+            },
+            application: producer.defaultApplication,
+            signer: signer,
+            now: SystemClock.now
+        )
+    }
+
     /// The process environment, overridden by the options.
-    private func environment(_ phone: LocalPhone?) -> [String: String] {
+    private func environment(_ push: LocalPushServices?) throws -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
-        if let phone {
-            if config == nil, variables["CARILLON_CHANNEL"] == nil { variables["CARILLON_CHANNEL"] = "devices" }
-            phone.set(&variables)
+        if apns, config == nil, variables["CARILLON_CHANNEL"] == nil { variables["CARILLON_CHANNEL"] = "devices" }
+        try push?.set(&variables)
+        if config == nil, variables["CARILLON_QUERIES_ENABLED"] == nil {
+            // For the apps of the page.
+            variables["CARILLON_QUERIES_ENABLED"] = "true"
+            variables["CARILLON_QUERIES_PORT"] = variables["CARILLON_QUERIES_PORT"] ?? "0"
         }
         // The services require a broker; its port is known only once it runs.
         variables["CARILLON_KAFKA_BOOTSTRAP_SERVERS"] = "localhost:9092"

@@ -230,6 +230,21 @@ struct ControlTests {
         }
     }
 
+    @Test func `an app sets its badge, and who shows devices is told of changes`() async throws {
+        try await withControl { simulator, control async throws in
+            let revision = try #require(try await control.value("/v1/changes", "revision"))
+            #expect(try await push(simulator, collapseID: "a") == 200)
+            let next = try #require(try await control.value("/v1/changes?after=\(revision)", "revision"))
+            #expect(next != revision)
+            let app = "/v1/devices/phone/apps/com.example.shop"
+            #expect(try await control.call("PUT", app, #"{"badge":0}"#).0 == 204)
+            #expect(try await control.value("/v1/devices/phone", "apps.0.badge") == "0")
+            #expect(try await control.value("/v1/changes?after=\(next)", "revision") != next)
+            #expect(try await control.call("PUT", app, #"{"badge":-1}"#).0 == 400)
+            #expect(try await control.call("GET", "/v1/changes?after=x").0 == 400)
+        }
+    }
+
     @Test func `a page of another name is refused, and a body must say that it is JSON`() async throws {
         try await withControl { _, control async throws in
             let answer = try await control.http.exchange(

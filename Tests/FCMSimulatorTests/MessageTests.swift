@@ -54,6 +54,19 @@ import Testing
         #expect(desk.send(json) == refusal)
     }
 
+    @Test func `the person takes a notification away, and each change is told`() throws {
+        var desk = try Desk()
+        let before = desk.state.devices.revision
+        #expect(
+            desk.send(#"{"message":{"token":"phone:1","android":{"notification":{"title":"A","tag":"t"}}}}"#) == nil
+        )
+        #expect(desk.state.devices.revision != before)
+        let dismissals = ["other", "t", "t"].map { tag in
+            desk.state.devices.dismiss(tag, of: "com.example.shop", on: "phone")
+        }
+        #expect(dismissals == [false, true, false] && desk.shown == [])
+    }
+
     @Test func `4,096 bytes of data and notification are accepted, one more is not`() throws {
         var desk = try Desk()
         func message(_ count: Int) -> String {

@@ -10,7 +10,10 @@ import Synchronization
 struct ControlRoutes: Sendable {
     let core: SimulatorCore
 
-    var all: [Route] { devices + keys + certificates + faults + connections }
+    var all: [Route] {
+        devices + keys + certificates + faults + connections
+            + ChangeRoutes { core.state.withLock { $0.devices.revision } }.all
+    }
 
     // MARK: Devices
 
@@ -57,12 +60,16 @@ struct ControlRoutes: Sendable {
             },
             Route(.put, "\(device)/apps/{app}", role: nil) { call, body in
                 let (name, app) = (try call.parameter("device"), try call.parameter("app"))
-                let fields = try await call.fields(&body, ["forceQuit"])
-                let isForceQuit = try fields.required(try fields.bool("forceQuit"), "forceQuit")
-                return try .done(
-                    core.state.withLock { $0.devices.setForceQuit(isForceQuit, app, on: name) },
-                    orMissing: "app \(app) on device \(name)"
-                )
+                let fields = try await call.fields(&body, ["forceQuit", "badge"])
+                let isForceQuit = try fields.bool("forceQuit")
+                let badge = try fields.integer("badge", in: 0...Int(Int32.max))
+                let isThere = core.state.withLock { state in
+                    guard state.devices.devices[name]?.bundleIdentifiers.contains(app) == true else { return false }
+                    if let isForceQuit { _ = state.devices.setForceQuit(isForceQuit, app, on: name) }
+                    if let badge { _ = state.devices.setBadge(badge, app, on: name) }
+                    return true
+                }
+                return try .done(isThere, orMissing: "app \(app) on device \(name)")
             },
             Route(.delete, "\(device)/apps/{app}/notifications/{notification}", role: nil) { call, _ in
                 let (name, app) = (try call.parameter("device"), try call.parameter("app"))
@@ -85,15 +92,9 @@ struct ControlRoutes: Sendable {
     }
 
     private func listDevices(_ call: Call) throws -> Response {
-        let parameters = try call.target.parameters(allowed: ["after", "limit"])
-        guard let limit = parameters["limit"].map({ Int($0) }) ?? 100, (1...10_000).contains(limit) else {
-            throw ModelError(.invalid, field: "limit", "must be from 1 to 10000")
-        }
-        let after = parameters["after"]
+        let page = try DevicePage(call)
         let all = core.state.withLock { $0.devices.devices }
-        let names = all.keys.filter { name in after.map { name > $0 } ?? true }.sorted().prefix(limit)
-        let devices = names.compactMap { all[$0]?.briefJSON }
-        return .json(.object([.init("count", .number("\(all.count)")), .init("devices", .array(devices))]))
+        return page.answer(all) { $0.briefJSON }
     }
 
     /// Makes a device, or changes whether it is online.

@@ -55,7 +55,9 @@ struct DeviceRegistry: Sendable {
         case nowhere
     }
 
-    private(set) var devices: [String: SimulatedDevice] = [:]
+    private(set) var devices: [String: SimulatedDevice] = [:] { didSet { revision &+= 1 } }
+    /// Another one after each change of the devices.
+    private(set) var revision = 0
     private(set) var tokens: [String: Token] = [:]
     /// Whether a token that nobody registered is accepted, too; what is sent to it is dropped.
     var acceptsUnknownTokens = false
@@ -157,6 +159,13 @@ struct DeviceRegistry: Sendable {
     /// - Returns: False without such a device or app.
     mutating func setForceQuit(_ isForceQuit: Bool, _ bundleIdentifier: String, on device: String) -> Bool {
         devices[device]?.setForceQuit(isForceQuit, bundleIdentifier) ?? false
+    }
+
+    /// The app sets the number on its icon.
+    ///
+    /// - Returns: False without such a device or app.
+    mutating func setBadge(_ badge: Int, _ bundleIdentifier: String, on device: String) -> Bool {
+        devices[device]?.setBadge(badge, bundleIdentifier) ?? false
     }
 
     /// The person takes a notification away, or opens it.

@@ -8,7 +8,8 @@ struct SimulatedApp: Sendable {
     /// By identifier.
     private var notifications: [String: ShownNotification] = [:]
     private var count = 0
-    private(set) var badge: Int64 = 0
+    /// The number on its icon; 0 is none.
+    var badge: Int64 = 0
     /// Whether the person has closed it: the system gives it no background pushes then.
     var isForceQuit = false
 

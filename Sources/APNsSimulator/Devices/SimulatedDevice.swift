@@ -62,6 +62,13 @@ public struct SimulatedDevice: Sendable {
         return true
     }
 
+    /// - Returns: False without such an app.
+    mutating func setBadge(_ badge: Int, _ bundleIdentifier: String) -> Bool {
+        guard apps[bundleIdentifier] != nil else { return false }
+        apps[bundleIdentifier]?.badge = Int64(badge)
+        return true
+    }
+
     /// - Returns: False when no such app shows it.
     mutating func dismiss(_ identifier: String, from id: String?, of bundleIdentifier: String) -> Bool {
         apps[bundleIdentifier]?.dismiss(identifier, from: id) ?? false

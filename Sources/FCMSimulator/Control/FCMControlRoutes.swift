@@ -16,7 +16,10 @@ struct FCMControlRoutes: Sendable {
     /// Bytes of an assertion's form.
     private static let formBytes = 16 << 10
 
-    var all: [Route] { [token] + devices + faults + ConnectionRoutes(core.connections).all + accounts }
+    var all: [Route] {
+        [token] + devices + faults + ConnectionRoutes(core.connections).all + accounts
+            + ChangeRoutes { core.state.withLock { $0.devices.revision } }.all
+    }
 
     // MARK: Access tokens
 
@@ -110,6 +113,11 @@ struct FCMControlRoutes: Sendable {
     private var devices: [Route] {
         let device = "/v1/devices/{device}"
         return [
+            Route(.get, "/v1/devices", role: nil) { call, _ in
+                let page = try DevicePage(call)
+                let all = core.state.withLock { $0.devices.devices }
+                return page.answer(all) { $0.briefJSON }
+            },
             Route(.get, device, role: nil) { call, _ in
                 let name = try call.parameter("device")
                 let json = core.state.withLock { state in
@@ -154,6 +162,14 @@ struct FCMControlRoutes: Sendable {
                 }
                 return .json(.object([.init("token", .string(token))]), status: .created)
             },
+            Route(.delete, "\(device)/apps/{app}/notifications/{notification}", role: nil) { call, _ in
+                let (name, app) = (try call.parameter("device"), try call.parameter("app"))
+                let tag = try call.parameter("notification")
+                return try .done(
+                    core.state.withLock { $0.devices.dismiss(tag, of: app, on: name) },
+                    orMissing: "such notification of app \(app) on device \(name)"
+                )
+            },
             Route(.delete, "\(device)/apps/{app}", role: nil) { call, _ in
                 let (name, app) = (try call.parameter("device"), try call.parameter("app"))
                 return try .done(
@@ -193,6 +209,14 @@ struct FCMControlRoutes: Sendable {
 }
 
 extension AndroidDevice {
+    fileprivate var briefJSON: JSONValue {
+        .object([
+            .init("device", .string(name)), .init("online", .bool(isOnline)),
+            .init("received", .number(received.count)), .init("dropped", .number(droppedCount)),
+            .init("shown", .number(packages.reduce(0) { $0 + shown(by: $1).count })),
+        ])
+    }
+
     fileprivate func json(tokens: [String]) -> JSONValue {
         .object([
             .init("device", .string(name)), .init("online", .bool(isOnline)),

@@ -4,6 +4,8 @@ public import NotificationModel
 public struct AndroidDevice: Sendable {
     /// Messages that it remembers; further ones push out the oldest.
     public static let rememberedMessages = 1_000
+    /// Notifications that an app shows; further ones push out the oldest.
+    static let shownNotifications = 1_000
     /// Messages that FCM keeps for a device that is offline: at more it drops all of them.
     public static let storedMessages = 100
     /// Collapse keys that FCM keeps for a device.
@@ -74,6 +76,13 @@ public struct AndroidDevice: Sendable {
     mutating func uninstall(_ package: String) {
         apps[package] = nil
         stored.removeAll { $0.package == package }
+    }
+
+    /// - Returns: False when no such app shows it.
+    mutating func dismiss(_ tag: String, of package: String) -> Bool {
+        guard let index = apps[package]?.firstIndex(where: { $0.tag == tag }) else { return false }
+        apps[package]?.remove(at: index)
+        return true
     }
 
     mutating func setOnline(_ isOnline: Bool, at now: Timestamp) {
@@ -149,5 +158,6 @@ public struct AndroidDevice: Sendable {
         )
         apps[package]?.removeAll { $0.tag == tag }
         apps[package]?.append(shown)
+        if let count = apps[package]?.count, count > Self.shownNotifications { apps[package]?.removeFirst() }
     }
 }

@@ -15,7 +15,9 @@ struct AndroidDevices: Sendable {
     }
 
     /// By name.
-    private(set) var devices: [String: AndroidDevice] = [:]
+    private(set) var devices: [String: AndroidDevice] = [:] { didSet { revision &+= 1 } }
+    /// Another one after each change of the devices.
+    private(set) var revision = 0
     private(set) var tokens: [String: Token] = [:]
 
     mutating func register(
@@ -47,6 +49,13 @@ struct AndroidDevices: Sendable {
             tokens[token]?.hasEnded = true
         }
         return true
+    }
+
+    /// The person takes a notification away, or opens it.
+    ///
+    /// - Returns: False when the device does not show it.
+    mutating func dismiss(_ tag: String, of package: String, on device: String) -> Bool {
+        devices[device]?.dismiss(tag, of: package) ?? false
     }
 
     /// - Returns: False without such a device.

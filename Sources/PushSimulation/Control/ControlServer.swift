@@ -2,10 +2,11 @@ import CoreMetrics
 import Hummingbird
 import Logging
 import NIOCore
+package import NIOSSL
 import NotificationModel
 package import ServiceHTTP
 
-/// The control interface: HTTP/1.1 with JSON, on the loopback address.
+/// A server of HTTP/1.1 on the loopback address, such as a control interface with JSON.
 package struct ControlServer: Sendable {
     package let port: Int
     private let task: Task<Void, any Error>
@@ -16,13 +17,21 @@ package struct ControlServer: Sendable {
     ///   - routes: The calls that it answers.
     ///   - name: Of the simulator.
     ///   - port: 0 takes a free one.
-    package static func start(_ routes: [Route], of name: String, port: Int) async throws -> ControlServer {
+    ///   - tls: nil for plain HTTP.
+    package static func start(
+        _ routes: [Route],
+        of name: String,
+        port: Int,
+        tls: NIOSSLContext? = nil
+    ) async throws -> ControlServer {
         let metrics = ConnectionMetrics(
             name: "control",
             statuses: [],
             reasons: [],
             factory: NOOPMetricsHandler.instance
         )
+        var context: (@Sendable () -> NIOSSLContext)?
+        if let tls { context = { tls } }
         let listener = GuardedListener(
             name: name,
             host: host,
@@ -38,6 +47,7 @@ package struct ControlServer: Sendable {
                 sendTimeout: .seconds(60),
                 unanswered: Problem(.serviceUnavailable, .unavailable, "The call took too long.")
             ),
+            tls: context,
             memory: CallMemory(limit: 64 << 20),
             metrics: metrics,
             logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }

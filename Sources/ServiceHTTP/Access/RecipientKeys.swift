@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import NotificationModel
 
 /// The keys with which the back ends of applications sign recipient tokens.
 struct RecipientKeys: Sendable {
@@ -28,17 +29,11 @@ struct RecipientKeys: Sendable {
         func verifies(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
             switch self {
             case .es256(let key): key.verifies(signature, of: signed)
-            case .hs256(let secret): Self.code(of: signed, secret, isEqualTo: signature)
+            case .hs256(let secret):
+                RecipientKeys.code(of: signed, secret).withUnsafeBytes { code in
+                    code.count == signature.count && CRYPTO_memcmp(code.baseAddress, signature, code.count) == 0
+                }
             }
-        }
-
-        private static func code(of bytes: [UInt8], _ secret: [UInt8], isEqualTo given: [UInt8]) -> Bool {
-            let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { digest, count in
-                var length: UInt32 = 0
-                HMAC(EVP_sha256(), secret, Int32(secret.count), bytes, bytes.count, digest.baseAddress, &length)
-                count = Int(length)
-            }
-            return code.count == given.count && CRYPTO_memcmp(code, given, code.count) == 0
         }
     }
 
@@ -52,6 +47,23 @@ struct RecipientKeys: Sendable {
     var isEmpty: Bool { keys.isEmpty }
 
     subscript(id: String) -> Key? { keys[id] }
+
+    /// HMAC with SHA-256.
+    static func code(of bytes: [UInt8], _ secret: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { digest, count in
+            var length: UInt32 = 0
+            HMAC(EVP_sha256(), secret, Int32(secret.count), bytes, bytes.count, digest.baseAddress, &length)
+            count = Int(length)
+        }
+    }
+
+    /// The first secret of an application, by the order of the ids, and its id; nil without one.
+    func secret(of application: String) -> (id: String, secret: [UInt8])? {
+        for key in keys.values.sorted(by: { $0.id < $1.id }) where key.application.hasSameUTF8(as: application) {
+            if case .hs256(let secret) = key.verifier { return (key.id, secret) }
+        }
+        return nil
+    }
 }
 
 extension RecipientKeys: CustomStringConvertible, CustomReflectable {

@@ -14,6 +14,21 @@ struct ServiceClient: Sendable {
     /// How long to wait for an answer.
     var timeout: SpanArgument
 
+    /// A service at an address of this machine.
+    init(on address: HostPort, token: String? = nil) {
+        var base = URLComponents()
+        (base.scheme, base.host, base.port) = ("http", address.host, address.port)
+        self.init(base: base, token: token, timeout: SpanArgument(.seconds(20)))
+    }
+
+    /// - Parameters:
+    ///   - base: Scheme, host and port.
+    ///   - token: For `Authorization`; nil without one.
+    ///   - timeout: How long to wait for an answer.
+    init(base: URLComponents, token: String?, timeout: SpanArgument) {
+        (self.base, self.token, self.timeout) = (base, token, timeout)
+    }
+
     /// Calls the service once.
     ///
     /// - Parameters:
@@ -29,11 +44,49 @@ struct ServiceClient: Sendable {
         query: [(name: String, value: String?)] = [],
         body: [UInt8]? = nil
     ) async throws -> [UInt8] {
-        var components = base
-        components.percentEncodedPath = path
         let parts = query.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
-        if !parts.isEmpty { components.percentEncodedQuery = parts.joined(separator: "&") }
-        guard let url = components.url else {
+        let answer = try await exchange(
+            method,
+            path,
+            query: parts.isEmpty ? nil : parts.joined(separator: "&"),
+            body: body,
+            authorization: token.map { "Bearer \($0)" }
+        )
+        guard (200..<300).contains(answer.status) else { throw Self.failure(answer.status, answer.body) }
+        return answer.body
+    }
+
+    /// The answer of a service, whatever it is.
+    struct Answer {
+        var status: Int
+        /// The media type; nil without one.
+        var contentType: String?
+        /// `Retry-After`; nil without one.
+        var retryAfter: String?
+        var body: [UInt8]
+    }
+
+    /// Calls the service once, for a caller with rights of its own.
+    ///
+    /// - Parameters:
+    ///   - method: of HTTP.
+    ///   - path: percent-encoded.
+    ///   - query: percent-encoded; nil without one.
+    ///   - body: JSON.
+    ///   - authorization: the header; nil without one.
+    /// - Throws: ``CommandFailure`` when there is no answer.
+    func exchange(
+        _ method: String,
+        _ path: String,
+        query: String? = nil,
+        body: [UInt8]? = nil,
+        authorization: String? = nil
+    ) async throws -> Answer {
+        var components = base
+        // Foundation ends the process when what it is given is not encoded.
+        let isEncoded = Self.isEncoded(path) && Self.isEncoded(query ?? "")
+        if isEncoded { (components.percentEncodedPath, components.percentEncodedQuery) = (path, query) }
+        guard isEncoded, let url = components.url else {
             throw CommandFailure("\(RecordText.safe(path)) is no path of a URL", status: ExitStatus.usage)
         }
         var request = URLRequest(url: url, timeoutInterval: timeout.seconds)
@@ -42,7 +95,7 @@ struct ServiceClient: Sendable {
             request.httpBody = Data(body)
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
-        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        if let authorization { request.setValue(authorization, forHTTPHeaderField: "Authorization") }
         let session = URLSession(configuration: .ephemeral, delegate: NoRedirect(), delegateQueue: nil)
         defer { session.invalidateAndCancel() }
         let (data, response): (Data, URLResponse)
@@ -54,9 +107,32 @@ struct ServiceClient: Sendable {
                 status: ExitStatus.unavailable
             )
         }
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        guard (200..<300).contains(status) else { throw Self.failure(status, Array(data)) }
-        return Array(data)
+        let http = response as? HTTPURLResponse
+        return Answer(
+            status: http?.statusCode ?? 0,
+            contentType: http?.value(forHTTPHeaderField: "Content-Type"),
+            retryAfter: http?.value(forHTTPHeaderField: "Retry-After"),
+            body: Array(data)
+        )
+    }
+
+    /// Whether it is percent-encoded, as paths and queries are (RFC 3986, 3.3 and 3.4).
+    static func isEncoded(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard rest.count >= 2, rest.prefix(2).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else {
+                    return false
+                }
+                rest.removeFirst(2)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                continue
+            default: guard "-._~!$&'()*+,:=@/".utf8.contains(byte) else { return false }
+            }
+        }
+        return true
     }
 
     /// Follows no redirect, which would get the token; the service sends none.

@@ -51,6 +51,17 @@ struct ServiceOptions: ParsableArguments {
         queries: Bool = false,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> ServiceClient {
+        try Self.client(url, tokenFile: tokenFile, timeout: timeout, queries: queries, environment: environment)
+    }
+
+    /// The same for a command with options of its own.
+    static func client(
+        _ url: String?,
+        tokenFile: String? = nil,
+        timeout: SpanArgument = SpanArgument(.seconds(20)),
+        queries: Bool = false,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> ServiceClient {
         let address =
             url ?? environment[(queries ? Variable.queriesURL : .httpURL).rawValue]
             ?? (queries ? Self.queriesURL : Self.defaultURL)

@@ -247,4 +247,25 @@ struct RecipientTokenTests {
         #expect(refusal { try RecipientKeyFile.load(path: "/nowhere/keys") }.contains("/nowhere/keys"))
         #expect("\(try Self.keys())" == "2 keys")
     }
+
+    @Test("what the signer signs is a token of its key, and only a key with a secret signs")
+    func signer() throws {
+        let folder = try TestFiles()
+        let file = try folder.write(
+            "shop shop-2026 ES256 \(Self.publicKey)\nbank bank-1 HS256 \(Data(Self.secret).base64EncodedString())\n",
+            "keys"
+        )
+        defer { folder.remove() }
+        let signer = try RecipientTokenSigner(keysFile: file, application: "bank")
+        let token = try RecipientToken(
+            signer.token(for: "ana/\"1\"", at: Self.now)[...],
+            of: try RecipientKeyFile.load(path: file),
+            at: Self.now
+        )
+        #expect(token.application == "bank" && token.recipient == "ana/\"1\"")
+        #expect(throws: ListenerSettingsError.self) {
+            try RecipientTokenSigner(keysFile: file, application: "shop")
+        }
+        #expect(!"\(signer)".contains(Data(Self.secret).base64EncodedString()))
+    }
 }

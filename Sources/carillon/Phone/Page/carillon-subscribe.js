@@ -1,0 +1,1 @@
+../../../../deploy/examples/webpush/carillon-subscribe.js

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// Web Push in real browsers, with the worker and the page that are shipped.
+@Suite("Web Push in browsers", .serialized, .disabled(if: Cluster.isReal, "carillon local brings its own broker"))
+struct BrowserPushTests {
+    private static let chromium: String? = try? Tools.program("chromium")
+    private static let firefox: String? = try? Tools.program("firefox-esr")
+    private static let node: String? = try? Tools.program("node")
+
+    @Test(
+        "Firefox subscribes, decrypts, shows, replaces and closes; what it cannot read is never told; 410 retires it",
+        .enabled(if: firefox != nil, "Firefox is not installed: apt-get install firefox-esr")
+    )
+    func inFirefox() async throws {
+        let folder = try TemporaryFolder()
+        let service = try ChildProcess(
+            try Tools.product("carillon"),
+            [
+                "webpush-simulator", "--port", "0", "--browser-port", "0", "--control-port", "0", "--directory",
+                folder.file("push"),
+            ]
+        )
+        func place(_ name: String) -> String? {
+            service.outputLines.map { $0.split(separator: " ") }.first { $0.first == name[...] }?.last.map(String.init)
+        }
+        try await eventually("the push service listens", orSay: { service.lastWords }) { place("authority") != nil }
+        let local = try await LocalProcess(
+            environment: [
+                "CARILLON_WEBPUSH_INTERNAL_ORIGINS": try #require(place("endpoints")),
+                "CARILLON_EGRESS_CA_FILE": try #require(place("authority")),
+            ]
+        )
+        let test = try ChildProcess(
+            try Tools.python(),
+            [
+                Tools.client("browser_push.py"), "firefox", try #require(Self.firefox), try local.place("phone"),
+                try local.place("http"), try #require(place("browsers")), try #require(place("control")),
+            ]
+        )
+        #expect(try await test.ended() == 0, "\(test.lastWords)\n\(local.child.lastWords)")
+        for child in [local.child, service] { await child.end() }
+    }
+
+    @Test(
+        "Chromium's worker shows, replaces, answers and closes what another library has decrypted",
+        .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium")
+    )
+    func inChromium() async throws {
+        let folder = try TemporaryFolder()
+        let (certificate, key) = (folder.file("server.pem"), folder.file("server-key.pem"))
+        _ = try await ChildProcess.run(
+            try Tools.program("openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=push", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
+            ]
+        )
+        let service = try ChildProcess(
+            try Tools.python(),
+            [Tools.client("push_service.py"), certificate, key],
+            keepsInput: true
+        )
+        try await eventually("the push service listens", orSay: { service.lastWords }) { !service.outputLines.isEmpty }
+        let origin = "https://127.0.0.1:\(try #require(service.outputLines.first))"
+        let local = try await LocalProcess(
+            environment: ["CARILLON_WEBPUSH_INTERNAL_ORIGINS": origin, "CARILLON_EGRESS_CA_FILE": certificate]
+        )
+        let test = try ChildProcess(
+            try Tools.python(),
+            [
+                Tools.client("browser_push.py"), "chromium", try #require(Self.chromium), try local.place("phone"),
+                try local.place("http"), origin, certificate,
+            ]
+        )
+        #expect(try await test.ended() == 0, "\(test.lastWords)\n\(local.child.lastWords)")
+        for child in [local.child, service] { await child.end() }
+    }
+
+    @Test(
+        "the module of apps calls what the page on it says, again only where that helps, and a response under one id",
+        .enabled(if: node != nil, "Node is not installed: apt-get install nodejs")
+    )
+    func module() async throws {
+        let file = Tools.package.appendingPathComponent("deploy/examples/app/carillon.js").path
+        let test = try ChildProcess(try #require(Self.node), [Tools.client("app_module.mjs"), file])
+        #expect(try await test.ended() == 0, "\(test.lastWords)")
+    }
+}
