@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import LocalBroker
+import Logging
 import NotificationModel
 import ServiceSupport
 import Testing
@@ -48,6 +49,16 @@ struct RefusedConnectionTests {
         let broker = try ScriptedBroker.refusing(mechanisms: ["SCRAM-SHA-512"], message: "")
         let failure = try #require(await Self.failure(broker.server, Self.plain))
         #expect(failure.description.contains("SCRAM-SHA-512"), "\(failure)")
+    }
+
+    @Test func `that all brokers are down does not hide why`() {
+        let log = ConnectionLog()
+        let logger = log.logger("test")
+        logger.error("librdkafka: [thrd:main]: 1/1 brokers are down")
+        #expect(log.last == "1/1 brokers are down")
+        logger.error("librdkafka: [thrd:a:1/bootstrap]: a:1/bootstrap: Failed to resolve 'a:1'")
+        logger.error("librdkafka: [thrd:main]: 1/1 brokers are down")
+        #expect(log.last == "a:1/bootstrap: Failed to resolve 'a:1'")
     }
 
     @Test func `words of a broker cannot control the terminal`() async throws {

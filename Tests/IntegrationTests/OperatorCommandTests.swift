@@ -88,6 +88,15 @@ struct OperatorCommandTests {
         }
     }
 
+    @Test("topics are printed without a broker")
+    func printed() async throws {
+        let commands = try await run(["topics", "print", "--partitions", "6"], [:])
+        #expect(commands.status == 0 && commands.output.split(separator: "\n").count == 10, "\(commands)")
+        #expect(commands.output.contains("--bootstrap-server 'localhost:9092' --create --if-not-exists"))
+        let strimzi = try await run(["topics", "print", "--format", "strimzi", "--topics-prefix", "shop."], [:])
+        #expect(strimzi.status == 0 && strimzi.output.contains("topicName: \"shop.state\""), "\(strimzi)")
+    }
+
     @Test("a cluster is checked, its topics are explained, and top shows a service that runs on it")
     func cluster() async throws {
         try await CarillonCommand.withCluster { command in

@@ -24,7 +24,8 @@ final class ConnectionLog: Sendable {
     fileprivate func take(_ message: String, _ label: String, isError: Bool) {
         let text = RecordText.safe(Self.plain(message))
         let isTold = state.withLock { state in
-            state.last = text
+            // It follows the reason, and says less.
+            if state.last == nil || !text.hasSuffix("brokers are down") { state.last = text }
             return state.isTold
         }
         if isTold, isError { Terminal.writeError("\(label): \(text)\n") }

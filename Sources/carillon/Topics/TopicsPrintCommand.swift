@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// `carillon topics print`: the topics as commands, JSON or Kubernetes resources; connects to nothing.
 struct TopicsPrintCommand: AsyncParsableCommand {
@@ -6,16 +7,18 @@ struct TopicsPrintCommand: AsyncParsableCommand {
         commandName: "print",
         abstract: "Print the topics and their settings, for whoever creates them.",
         discussion: """
-            As commands of kafka-topics.sh, as JSON, or as KafkaTopic resources of Strimzi. It connects to no broker.
+            As commands of kafka-topics.sh, as JSON, or as KafkaTopic resources of Strimzi. It connects to no broker; \
+            without one the commands name localhost:9092.
 
             Examples:
 
               carillon topics print --bootstrap-servers kafka:9092 --partitions 24 | sh
-              carillon topics print --bootstrap-servers kafka:9092 --format json
-              carillon topics print --bootstrap-servers kafka:9092 --format strimzi \\
-                --cluster production
+              carillon topics print --format json --topics-prefix shop.
+              carillon topics print --format strimzi --cluster production
             """
     )
+
+    private static let usual = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092"]
 
     @Option(help: ArgumentHelp("commands, json or strimzi.", valueName: "format")) var format = TopicFormat.commands
 
@@ -37,7 +40,9 @@ struct TopicsPrintCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await CommandFailure.told(by: "carillon topics print") {
-            let connection = try kafka.connection()
+            // Only the commands name the brokers.
+            let environment = ProcessInfo.processInfo.environment
+            let connection = try kafka.connection(environment: Self.usual.merging(environment) { $1 })
             let text = format.text(
                 connection.topicPlans(replicas: sizes.replicationFactor),
                 partitions: sizes.partitions ?? TopicSizes.usualPartitions,
