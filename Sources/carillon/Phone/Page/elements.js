@@ -61,3 +61,32 @@ export function exactClock(date) {
   const two = number => String(number).padStart(2, "0");
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }
+
+/**
+ * The attachments of a notification: pictures, and links to other files.
+ *
+ * @param {import("./notification.js").Shown} shown
+ * @returns {HTMLElement[]}
+ */
+export function media(shown) {
+  return shown.attachments.map(({ identifier, url, hint }) => {
+    const picture = pictureURL(url);
+    const isPicture = /image|jpe?g|png|gif|heic|webp/.test(hint) || !/\.(mp[34]|m4a|wav|aiff?|mpe?g)$/i.test(picture?.pathname ?? "");
+    if (!picture || !isPicture) return element("p", { class: "file" }, foreign(identifier), " ", link(url));
+    return element("img", {
+      src: picture.href, alt: identifier || "Picture", loading: "lazy", referrerpolicy: "no-referrer",
+      error: event => event.target.replaceWith(element("p", { class: "file" }, foreign(identifier), " cannot be shown")),
+    });
+  });
+}
+
+/** Makes the children of a list these, in this order, and moves only what is elsewhere. */
+export function place(list, rows) {
+  const wanted = new Set(rows);
+  for (const child of [...list.children]) if (!wanted.has(child)) child.remove();
+  let at = list.firstElementChild;
+  for (const row of rows) {
+    if (row === at) at = at.nextElementSibling;
+    else list.insertBefore(row, at);
+  }
+}

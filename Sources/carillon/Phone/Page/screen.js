@@ -1,6 +1,6 @@
 // A simulated phone: its screen, and the app on it, which talks to Carillon as a real one does.
 import { Carillon } from "./carillon.js";
-import { clock, element, foreign, link, pictureURL } from "./elements.js";
+import { clock, element, foreign, link, media, place } from "./elements.js";
 import { disturbs, grouped, notification } from "./notification.js";
 
 const names = { apns: "iPhone", fcm: "Android" };
@@ -280,7 +280,7 @@ export class PhoneScreen {
     return [
       element("h4", {}, foreign(shown.title)), element("p", {}, foreign(shown.body)),
       shown.target && element("p", {}, "Opens ", link(shown.target)),
-      ...this.#media(shown),
+      ...media(shown),
     ].filter(Boolean);
   }
 
@@ -338,21 +338,9 @@ export class PhoneScreen {
         shown.subtitle && foreign(shown.subtitle, { class: "subtitle" }),
         shown.body && foreign(shown.body, { class: "body" })),
       options,
-      ...this.#media(shown),
+      ...media(shown),
       menu,
     ];
-  }
-
-  #media(shown) {
-    return shown.attachments.map(({ identifier, url, hint }) => {
-      const picture = pictureURL(url);
-      const isPicture = /image|jpe?g|png|gif|heic|webp/.test(hint) || !/\.(mp[34]|m4a|wav|aiff?|mpe?g)$/i.test(picture?.pathname ?? "");
-      if (!picture || !isPicture) return element("p", { class: "file" }, foreign(identifier), " ", link(url));
-      return element("img", {
-        src: picture.href, alt: identifier || "Picture", loading: "lazy", referrerpolicy: "no-referrer",
-        error: event => event.target.replaceWith(element("p", { class: "file" }, foreign(identifier), " cannot be shown")),
-      });
-    });
   }
 
   #menu(shown) {
@@ -403,16 +391,5 @@ export class PhoneScreen {
     clearTimeout(this.#banner.timer);
     this.#banner = null;
     this.part("banner").replaceChildren();
-  }
-}
-
-/** Makes the children of a list these, in this order, and moves only what is elsewhere. */
-function place(list, rows) {
-  const wanted = new Set(rows);
-  for (const child of [...list.children]) if (!wanted.has(child)) child.remove();
-  let at = list.firstElementChild;
-  for (const row of rows) {
-    if (row === at) at = at.nextElementSibling;
-    else list.insertBefore(row, at);
   }
 }
