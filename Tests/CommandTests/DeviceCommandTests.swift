@@ -54,6 +54,22 @@ struct DeviceCommandTests {
         )
     }
 
+    @Test func `the tokens of Live Activities are registered with what they are for`() throws {
+        let base = ["add", "--recipient", "a", "--device", "d", "--platform", "apns", "--token"]
+        func json(_ token: String, _ options: [String]) throws -> String {
+            let add = try command(DeviceAddCommand.self, base + [token] + options)
+            return String(decoding: try add.registration().json, as: UTF8.self)
+        }
+        let token = String(repeating: "ab", count: 32)
+        let start = try json(token, ["--kind", "liveActivityStart", "--attributes-type", "Order"])
+        #expect(start.contains(#""kind":"liveActivityStart","attributesType":"Order""#), "\(start)")
+        let one = ["--kind", "liveActivity", "--activity", "order-1", "--push-to-start", "phone-orders"]
+        #expect(try json(token, one).contains(#""activity":"order-1","pushToStart":"phone-orders""#))
+        #expect(try json("dHN0LWNobmw=", ["--kind", "broadcastChannel"]).contains(#""token":"dHN0LWNobmw=""#))
+        let refused = try #require(refusal(["device"] + base + [token, "--attributes-type", "Order"]))
+        #expect(refused.status == 64 && refused.message.contains("attributesType"), "\(refused.message)")
+    }
+
     @Test(arguments: [
         ("sound=off", #""off" is no value of sound; its values: notSupported, disabled, enabled"#),
         ("alertStyle=enabled", "its values: none, banner, alert"), ("sond=disabled", "did you mean sound?"),

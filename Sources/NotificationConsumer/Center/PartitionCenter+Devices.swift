@@ -247,15 +247,7 @@ extension PartitionCenter {
         shows: [String] = [],
         _ trace: CarriedTrace
     ) {
-        var event = DeviceEvent(name: name, key: key, at: at)
-        event.platform = registration.platform
-        if registration.kind != .device { event.kind = registration.kind }
-        if name == .retired, rules.listsRegistrations {
-            // The topic `devices` may have it no more.
-            (event.token, event.environment) = (registration.token, registration.environment)
-            event.bundleIdentifier = registration.bundleIdentifier
-        }
-        event.reason = reason
+        var event = DeviceEvent(name, key, registration, at: at, reason, rules)
         event.shows = shows
         add(.announce(event, trace))
     }
@@ -365,6 +357,26 @@ extension PartitionCenter {
         if reason != .moved { release(device.registration, of: key, device.writtenAt, input.trace) }
         announce(.retired, key, device.registration, at: retirement.gone, reason, shows: shown, input.trace)
         return true
+    }
+}
+
+extension DeviceEvent {
+    /// An event of a device, with what the settings tell of its registration.
+    init(
+        _ name: Name,
+        _ key: NotificationKey,
+        _ registration: DeviceRegistration,
+        at: Timestamp,
+        _ reason: ReasonCode?,
+        _ rules: LifecycleRules
+    ) {
+        self.init(name: name, key: key, at: at, platform: registration.platform, reason: reason)
+        if registration.kind != .device { kind = registration.kind }
+        if name == .retired, rules.listsRegistrations {
+            // The topic `devices` may have it no more.
+            (token, environment) = (registration.token, registration.environment)
+            bundleIdentifier = registration.bundleIdentifier
+        }
     }
 }
 

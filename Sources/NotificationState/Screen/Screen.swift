@@ -331,6 +331,7 @@ package struct Screen: Sendable, Hashable {
             guard !operations[place].isInFlight else { continue }
             operations[place].goal = .show(showing.again)
             operations[place].sequence = max(operations[place].sequence, next)
+            operations[place].timestamp = nil
         }
     }
 

@@ -137,18 +137,28 @@ struct LiveActivityTests {
         bench.apply(try Self.activity(at: 1_000), 1_000)
         bench.apply(removal("r", at: at(3_000)), 3_000)
         try bench.answer(.removed(.requested), 3_100)
-        let signal = try #require(bench.signals.first)
-        guard case .retirement(let retirement) = signal.signal else {
-            Issue.record("\(signal.signal.type)")
-            return
-        }
-        #expect(retirement.device == "phone-order" && retirement.gone == at(3_100))
-        // Another activity was started before the signal came back.
+        #expect(bench.devices.last?.key.identifier == "phone-order" && bench.devices.last?.name == .retired)
+        #expect(bench.devices.last?.kind == .liveActivity && bench.devices.last?.reason == .unregistered)
+        #expect(bench.claims.last?.claim.isReleased == true)
         bench.apply(Self.request("b", Self.content(9), at: 3_200), 3_200)
-        try bench.answer(.accepted, 3_300)
-        let events = bench.apply(DeviceTests.signal(signal.signal, at: 3_400), 3_400)
-        #expect(events.isEmpty && bench.devices.last?.name == .retired && bench.devices.last?.kind == .liveActivity)
-        #expect(bench.entry(key("order"))?.delivered?.devices == ["phone-start"])
+        #expect(Self.told(bench.sends.last).hasPrefix("liveActivityStart "))
+    }
+
+    @Test func `after an end without an answer the next request starts another one: the former may be over`() throws {
+        var bench = try Self.started()
+        bench.apply(try Self.activity(at: 1_000), 1_000)
+        bench.apply(removal("r", at: at(2_000)), 2_000)
+        try bench.answer(.unanswered(retryAfter: nil), 2_100)
+        bench.apply(Self.request("b", Self.content(9), at: 3_000), 3_000)
+        #expect(Self.told(bench.sends.last) == "liveActivityStart 3")
+        #expect(bench.devices.last?.key.identifier == "phone-order" && bench.devices.last?.name == .retired)
+        // Without attributes there is nothing else to do than to update it.
+        bench = try Self.started()
+        bench.apply(try Self.activity(at: 1_000), 1_000)
+        bench.apply(removal("r", at: at(2_000)), 2_000)
+        try bench.answer(.unanswered(retryAfter: nil), 2_100)
+        bench.apply(Self.request("b", Self.content(9, starts: false), at: 3_000), 3_000)
+        #expect(Self.told(bench.sends.last) == "liveActivity 3")
     }
 
     @Test func `an activity that the app has started is updated, and not started once more on the same phone`() throws {
@@ -390,7 +400,7 @@ struct LiveActivityTests {
         #expect(Self.told(bench.sends.last) == "end 51")
         try bench.answer(.removed(.requested), 9_400)
         bench.apply(Self.request("g", Self.content(1), at: 100_000), 100_000)
-        #expect(Self.told(bench.sends.last) == "liveActivity 100")
+        #expect(Self.told(bench.sends.last) == "liveActivityStart 100")
     }
 
     @Test func `all phones get one timestamp, and each attempt has that of the first`() throws {

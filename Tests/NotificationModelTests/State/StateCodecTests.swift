@@ -1,4 +1,5 @@
 import Foundation
+import NotificationDelivery
 import NotificationModel
 @testable import NotificationState
 import Testing
@@ -115,6 +116,67 @@ struct StateCodecTests {
         #expect(text(timeless.json).hasPrefix(#"{"form":2,"#))
         // Without a time it is unfinished all the same, and must not be forgotten.
         #expect(try StateEntry.head(of: timeless.json).due == .latest)
+    }
+
+    @Test(
+        "what a Live Activity shows is written in a form that older versions refuse, and a text that only names it is not"
+    )
+    func liveActivity() throws {
+        let activity = bytes(#"{"liveActivity":{"contentState":{}}}"#)[...]
+        let other = bytes(#"{"title":"liveActivity","userInfo":{"liveActivity":{"contentState":{}}}}"#)[...]
+        for (content, form) in [(activity, 11), (other, 1)] {
+            let id = RequestID.uuid(UUIDValue(high: 1, low: 2))
+            let entries = [
+                StateSamples.entry {
+                    $0.pending = StateSamples.pending(.held)
+                    $0.pending?.content = content
+                },
+                StateSamples.entry {
+                    StateSamples.send(.inFlight(since: .earliest), in: &$0) {
+                        $0.content = content
+                        $0.showing.isFormer = false
+                    }
+                    $0.former = nil
+                },
+                StateSamples.entry {
+                    let details = StateEntry.Delivered.Details(content: content, category: nil, devices: ["phone"])
+                    $0.delivered = .init(requestID: id, at: .earliest, details: details)
+                },
+            ]
+            for entry in entries {
+                #expect(text(entry.json).hasPrefix(#"{"form":\#(form),"#), "\(text(entry.json))")
+                #expect(try StateEntry(json: entry.json, zones: nil) == entry)
+            }
+        }
+    }
+
+    @Test("an operation that awaits the token of an activity, and the date of an end, survive")
+    func activityOperations() throws {
+        var operation = ScreenOperation(
+            .remove,
+            channel: .devices,
+            devices: ["phone"],
+            at: StateSamples.later,
+            sequence: .init(life: 0, offset: 4, time: StateSamples.now),
+            trace: .none
+        )
+        for (timestamp, awaits) in [(1_795_251_600, false), (nil, true)] as [(Int64?, Bool)] {
+            (operation.timestamp, operation.awaitsToken) = (timestamp, awaits)
+            let entry = StateSamples.entry {
+                $0.screen = Screen()
+                $0.screen?.operations = [operation]
+            }
+            #expect(text(entry.json).hasPrefix(#"{"form":11,"#))
+            #expect(try StateEntry(json: entry.json, zones: nil) == entry)
+        }
+        let showing = Showing(.uuid(UUIDValue(high: 1, low: 2)), nil)
+        var removal = OpenRemoval(showing, by: showing.requestID, left: nil, from: ["a"], on: .devices, trace: .none)
+        removal.dismissalDate = StateSamples.later
+        let entry = StateSamples.entry {
+            $0.screen = Screen()
+            $0.screen?.removal = removal
+        }
+        #expect(try StateEntry(json: entry.json, zones: nil) == entry && text(entry.json).hasPrefix(#"{"form":11,"#))
     }
 
     @Test("a named channel is written in a form that older versions refuse, and the default is not written")

@@ -19,7 +19,11 @@ extension Turn {
 
     /// - Parameter name: of a target.
     func activityRoute(to name: String, _ activity: LiveActivityFacts) -> ActivityRoute {
-        if let token = recipient.activityToken(on: name, of: key.identifier) { return .token(token) }
+        if let token = recipient.activityToken(on: name, of: key.identifier),
+            activity.attributesType == nil || !mayHaveEnded(on: name)
+        {
+            return .token(token)
+        }
         guard let device = recipient.activeDevice(name), device.takesActivities else { return .none(.unregistered) }
         guard device.registration.kind == .liveActivityStart else { return .token(device) }
         guard isActivityShown(on: name) else {
@@ -30,6 +34,15 @@ extension Turn {
             activity.followsChannel
             || entry.delivered?.details?.content.flatMap { LiveActivityFacts($0) }?.followsChannel ?? false
         return followsChannel ? .none(.unsupportedForm) : .awaitsToken
+    }
+
+    /// Whether an end without an answer may have ended the activity that a push can start again.
+    private func mayHaveEnded(on name: String) -> Bool {
+        guard let screen = entry.screen, let removal = screen.removal, let place = screen.place(of: name, on: .devices),
+            screen.targets[place].sure == nil,
+            removal.devices.contains(where: { $0.outcome == nil && $0.name.hasSameUTF8(as: name) })
+        else { return false }
+        return recipient.activeDevice(name)?.registration.kind == .liveActivityStart
     }
 
     /// Whether a target shows the activity for certain.
@@ -139,7 +152,10 @@ extension Turn {
         var timestamp = seconds
         if let newest = entry.version {
             // The occurrences of a repeat have one version.
-            let isOwn = newest.by == id
+            // What is shown again, or taken away, comes after that.
+            let isOwn =
+                newest.by == id && operation.showing?.round ?? 0 == 0
+                && !operation.removes.contains { $0.requestID == newest.by }
             let next = newest.number < .max ? newest.number + 1 : newest.number
             timestamp = isOwn ? newest.number : max(seconds, next)
             if isOwn, operation.showing?.occurrence != nil { timestamp = max(timestamp, seconds) }
@@ -180,9 +196,27 @@ extension Turn {
             let token = recipient.activityToken(on: target, of: key.identifier)
             if token?.sharesToken(with: registration) ?? true { endActivity(on: target, operation.trace) }
         // APNs goes on accepting what is sent to the token of an activity that has ended.
-        case .accepted, .reduced, .removed: if operation.goal == .remove { retire([target], registration, goneAt: now) }
+        case .accepted, .reduced, .removed:
+            if operation.goal == .remove { retireActivityToken(on: target, operation.trace) }
         case .rejected, .failed, .unanswered, .deferred: break
         }
+    }
+
+    /// The token of an activity that is over takes nothing more: at once, since what follows on the target must not go to it.
+    mutating func retireActivityToken(on target: String, _ trace: CarriedTrace) {
+        guard let token = recipient.activityToken(on: target, of: key.identifier),
+            let name = try? key.withIdentifier(token.name),
+            recipient.retire(token.name, token: token.registration.token, gone: .latest, in: key.application, at: now)
+                != nil
+        else { return }
+        isRecipientChanged = true
+        isReplayable = false
+        isChanged = true
+        let claim = TokenClaim(owner: name, writtenAt: token.writtenAt, isReleased: true)
+        let hash = token.registration.tokenHash(application: key.application)
+        effects.append(.claim(claim, token: hash, trace))
+        let event = DeviceEvent(.retired, name, token.registration, at: now, .unregistered, rules)
+        effects.append(.announce(event, trace))
     }
 
     private mutating func endActivity(on target: String, _ trace: CarriedTrace) {

@@ -104,6 +104,10 @@ extension Turn {
             !target.hasRefused(handover.showing)
         {
             wanted.coming = handover.showing
+            // An activity that was ended could not be updated: what comes takes the place of all that it may show.
+            if target.mayShowAnything, LiveActivityFacts.mayBe(in: handover.content) {
+                wanted.waiting += target.maybes + (target.sure.map { [$0] } ?? [])
+            }
         }
         return wanted
     }
@@ -246,6 +250,9 @@ extension Turn {
             case .nothing(let reason):
                 giveUp(at: place, reason)
                 return .changed
+            }
+            if send.registration?.kind == .liveActivityStart, let target = operation.devices.first {
+                retireActivityToken(on: target, operation.trace)
             }
             if send.registration?.kind.isOfLiveActivities ?? false {
                 send.activity = .init(
