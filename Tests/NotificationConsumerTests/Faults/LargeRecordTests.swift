@@ -326,7 +326,9 @@ struct LargeRecordTests {
             -> CenterInput
         {
             guard case .request(let input) = request(name, plan) else { return removal(name) }
-            return .request(input.with(content: Array(#"{"title":"\#(String(repeating: "x", count: bytes - 12))"}"#.utf8)[...]))
+            return .request(
+                input.with(content: Array(#"{"title":"\#(String(repeating: "x", count: bytes - 12))"}"#.utf8)[...])
+            )
         }
         var bench = Bench(rules)
         bench.apply(sized("a", 120_000))
