@@ -152,10 +152,10 @@ extension Turn {
         var timestamp = seconds
         if let newest = entry.version {
             // The occurrences of a repeat have one version.
-            // What is shown again, or taken away, comes after that.
+            // What is shown again comes after that, and so does an end that no removal asked for.
             let isOwn =
                 newest.by == id && operation.showing?.round ?? 0 == 0
-                && !operation.removes.contains { $0.requestID == newest.by }
+                && (operation.goal != .remove || entry.screen?.removal?.by == id)
             let next = newest.number < .max ? newest.number + 1 : newest.number
             timestamp = isOwn ? newest.number : max(seconds, next)
             if isOwn, operation.showing?.occurrence != nil { timestamp = max(timestamp, seconds) }
