@@ -278,11 +278,18 @@ enum ProducerAPIDocument {
         "#/components/schemas/digest","$comment":"Not with a trigger that repeats; the codec checks it."}},"required":["content"],
         "additionalProperties":false},"Device":{"title":"Device registration","type":"object","properties":{"platform":{"type":"string",
         "pattern":"^[a-z0-9._-]{1,64}$"},"token":{"type":"string","minLength":1,"maxLength":4096,"pattern":"^[ -~]+$"},"kind":{"enum":[
-        "device","complication","control","fileProvider","liveActivity","location","mdm","pushToTalk","voip","widget"],"description":
-        "What the token is for; device, the ordinary one, when it is missing."},"environment":{"enum":["production","development"]},
-        "bundleIdentifier":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"locale":{
-        "type":"string","description":"As BCP 47 has it; underscores are accepted.","pattern":"^[A-Za-z0-9_-]{1,64}$"},"timeZone":{
-        "type":"string","description":"A name of the IANA time zone database.","minLength":1,"maxLength":64,"pattern":
+        "device","broadcastChannel","complication","control","fileProvider","liveActivity","liveActivityStart","location","mdm",
+        "pushToTalk","voip","widget"],"description":"What the token is for; device, the ordinary one, when it is missing."},
+        "attributesType":{"type":"string","description":
+        "Of liveActivityStart: the name of the app's ActivityAttributes that the token starts.","minLength":1,"maxLength":256,"pattern":
+        "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"activity":{"type":"string","description":
+        "Of liveActivity: the identifier of the notification that the activity shows.","minLength":1,"maxLength":256,"pattern":
+        "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"pushToStart":{"type":"string","description":
+        "Beside activity: the device under which the same phone has registered its token to start activities.","minLength":1,"maxLength"
+        :256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"environment":{"enum":["production","development"]},"bundleIdentifier":{
+        "type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"locale":{"type":"string",
+        "description":"As BCP 47 has it; underscores are accepted.","pattern":"^[A-Za-z0-9_-]{1,64}$"},"timeZone":{"type":"string",
+        "description":"A name of the IANA time zone database.","minLength":1,"maxLength":64,"pattern":
         "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"appVersion":{"type":"string","minLength":1,"maxLength":64,"pattern":
         "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"authorizationStatus":{"enum":["notDetermined","denied","authorized","provisional",
         "ephemeral"],"description":"authorized when it is missing."},"settings":{"type":"object","description":
@@ -294,24 +301,31 @@ enum ProducerAPIDocument {
         "#/components/schemas/setting"},"directMessages":{"$ref":"#/components/schemas/setting"},"alertStyle":{"enum":["none","banner",
         "alert"]},"showPreviews":{"enum":["always","whenAuthenticated","never"]},"providesAppNotificationSettings":{"type":"boolean"}},
         "additionalProperties":false},"registeredAt":{"$ref":"#/components/schemas/timestamp"}},"required":["platform","token"],
-        "additionalProperties":false,"if":{"properties":{"platform":{"const":"apns"}},"required":["platform"]},"then":{"properties":{
-        "token":{"description":"16 to 100 bytes in hexadecimal; written without spaces, < and >, in lower case.","pattern":
-        "^[ <>]*([0-9a-fA-F][ <>]*[0-9a-fA-F][ <>]*){16,100}$"}}}},"component":{"type":"string","description":
-        "Application, recipient or identifier: 1 to 256 bytes of UTF-8, no control characters.","minLength":1,"maxLength":256,"pattern":
-        "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"Place":{"type":"object","description":"Where the record is.","properties":{"topic":{
-        "type":"string"},"partition":{"type":"integer","minimum":0},"offset":{"type":"integer","minimum":0}},"required":["topic",
-        "partition","offset"]},"Receipt":{"allOf":[{"$ref":"#/components/schemas/Place"},{"type":"object","properties":{"requestId":{
-        "$ref":"#/components/schemas/requestId"},"notConverted":{"type":"array","items":{"type":"string"},"description":
-        "What of an existing payload of APNs no content says."}},"required":["requestId"]}]},"EventReceipt":{"allOf":[{"$ref":
-        "#/components/schemas/Place"},{"type":"object","properties":{"id":{"type":"string"},"rules":{"type":"array","items":{"type":
-        "string"},"description":"Those whose condition holds now."},"outcome":{"enum":["published","skipped","ignored","dead-lettered"]}
-        ,"reason":{"type":"string"},"field":{"type":"string"},"detail":{"type":"string"}},"required":["id"]}]},"Problem":{"type":
-        "object","description":"RFC 9457.","properties":{"type":{"type":"string","pattern":"^urn:carillon:problem:"},"title":{"type":
-        "string"},"status":{"type":"integer","minimum":400,"maximum":599},"detail":{"type":"string"},"reason":{"type":"string",
-        "description":"A code to compare."},"field":{"type":"string","description":"The part of the input that is wrong."},"partition":{
-        "type":"integer","minimum":0,"description":"That another instance owns."}},"required":["type","title","status","detail","reason"
-        ],"additionalProperties":false},"timestamp":{"type":"string","description":"RFC 3339; written in UTC with milliseconds.",
-        "pattern":
+        "additionalProperties":false,"if":{"properties":{"platform":{"const":"apns"},"kind":{"not":{"const":"broadcastChannel"}}},
+        "required":["platform"]},"then":{"properties":{"token":{"description":
+        "16 to 100 bytes in hexadecimal; written without spaces, < and >, in lower case.","pattern":
+        "^[ <>]*([0-9a-fA-F][ <>]*[0-9a-fA-F][ <>]*){16,100}$"}}},"dependentRequired":{"pushToStart":["activity"]},"allOf":[{"if":{
+        "properties":{"kind":{"enum":["broadcastChannel","liveActivityStart"]}},"required":["kind"]},"then":{"properties":{"platform":{
+        "const":"apns"}}}},{"if":{"properties":{"kind":{"const":"broadcastChannel"}},"required":["kind"]},"then":{"properties":{"token"
+        :{"description":"The channel's id, in Base64.","maxLength":64,"minLength":4,"pattern":
+        "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"}}}},{"if":{"properties":{"kind":{"const":"liveActivityStart"}},
+        "required":["kind"]},"then":{"required":["attributesType"]},"else":{"not":{"required":["attributesType"]}}},{"if":{"required":[
+        "activity"]},"then":{"properties":{"kind":{"const":"liveActivity"}},"required":["kind"]}}]},"component":{"type":"string",
+        "description":"Application, recipient or identifier: 1 to 256 bytes of UTF-8, no control characters.","minLength":1,"maxLength"
+        :256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"Place":{"type":"object","description":"Where the record is.",
+        "properties":{"topic":{"type":"string"},"partition":{"type":"integer","minimum":0},"offset":{"type":"integer","minimum":0}},
+        "required":["topic","partition","offset"]},"Receipt":{"allOf":[{"$ref":"#/components/schemas/Place"},{"type":"object",
+        "properties":{"requestId":{"$ref":"#/components/schemas/requestId"},"notConverted":{"type":"array","items":{"type":"string"},
+        "description":"What of an existing payload of APNs no content says."}},"required":["requestId"]}]},"EventReceipt":{"allOf":[{
+        "$ref":"#/components/schemas/Place"},{"type":"object","properties":{"id":{"type":"string"},"rules":{"type":"array","items":{
+        "type":"string"},"description":"Those whose condition holds now."},"outcome":{"enum":["published","skipped","ignored",
+        "dead-lettered"]},"reason":{"type":"string"},"field":{"type":"string"},"detail":{"type":"string"}},"required":["id"]}]},
+        "Problem":{"type":"object","description":"RFC 9457.","properties":{"type":{"type":"string","pattern":"^urn:carillon:problem:"},
+        "title":{"type":"string"},"status":{"type":"integer","minimum":400,"maximum":599},"detail":{"type":"string"},"reason":{"type":
+        "string","description":"A code to compare."},"field":{"type":"string","description":"The part of the input that is wrong."},
+        "partition":{"type":"integer","minimum":0,"description":"That another instance owns."}},"required":["type","title","status",
+        "detail","reason"],"additionalProperties":false},"timestamp":{"type":"string","description":
+        "RFC 3339; written in UTC with milliseconds.","pattern":
         "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
         },"requestId":{"type":"string","description":"A UUID, or other text of 1 to 128 bytes of UTF-8.","minLength":1,"maxLength":128,
         "pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"presentation":{"description":"`alert` is banner and list.","enum":["banner",
@@ -351,22 +365,33 @@ enum ProducerAPIDocument {
         "Variants of the texts by locale: each device gets those of its own, and otherwise those of the content. At most 64 KiB.",
         "minProperties":1,"maxProperties":200,"propertyNames":{"type":"string","pattern":"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$",
         "maxLength":128},"additionalProperties":{"type":"object","minProperties":1,"additionalProperties":false,"properties":{"title":{
-        "type":"string"},"subtitle":{"type":"string"},"body":{"type":"string"}}}}},"additionalProperties":false,"description":
-        "At least one field that shows or carries something.","anyOf":[{"required":["title"],"properties":{"title":{"minLength":1}}},{
-        "required":["subtitle"],"properties":{"subtitle":{"minLength":1}}},{"required":["body"],"properties":{"body":{"minLength":1}}},{
-        "required":["titleLocalization"]},{"required":["subtitleLocalization"]},{"required":["bodyLocalization"]},{"required":["badge"]}
-        ,{"required":["badgeIncrement"]},{"required":["sound"]},{"required":["attachments"],"properties":{"attachments":{"minItems":1}}}
-        ,{"required":["userInfo"],"properties":{"userInfo":{"minProperties":1}}}],"not":{"required":["badge","badgeIncrement"]}},
-        "existingContent":{"type":"object","description":"A payload of APNs, which is converted to a content where the request is read."
-        ,"properties":{"apns":{"type":"object","properties":{"aps":{"type":"object","$comment":"The codec checks its members."}},
-        "required":["aps"]}},"required":["apns"],"additionalProperties":false},"misfire":{"enum":["once","next","drop"]},"jitter":{
-        "type":"number","minimum":0,"maximum":86400},"trigger":{"type":"object","required":["type"],"oneOf":[{"type":"object",
-        "properties":{"type":{"const":"push"}},"required":["type"],"additionalProperties":false},{"type":"object","properties":{"type":{
-        "const":"timeInterval"},"timeInterval":{"type":"number","exclusiveMinimum":0,"maximum":316224000},"repeats":{"type":"boolean"},
-        "misfire":{"$ref":"#/components/schemas/misfire"},"jitter":{"$ref":"#/components/schemas/jitter"}},"required":["type",
-        "timeInterval"],"additionalProperties":false,"if":{"required":["repeats"],"properties":{"repeats":{"const":true}}},"then":{
-        "properties":{"timeInterval":{"minimum":60}}}},{"type":"object","properties":{"type":{"const":"calendar"},"dateComponents":{
-        "$ref":"#/components/schemas/dateComponents"},"timeZone":{"type":"string","minLength":1,"maxLength":64,"description":
+        "type":"string"},"subtitle":{"type":"string"},"body":{"type":"string"}}}},"liveActivity":{"type":"object","description":
+        "What a Live Activity shows; its alert is title, body and sound, and no other member stands beside them.","properties":{
+        "attributesType":{"type":"string","description":"The name of the app's ActivityAttributes; together with attributes.",
+        "minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"attributes":{"type":"object","description":
+        "What the app's attributes decode; without them nothing is started."},"contentState":{"type":"object","description":
+        "What the app's ContentState decodes with the default JSONDecoder."},"staleDate":{"$ref":"#/components/schemas/timestamp",
+        "description":"From then on it counts as outdated."},"dismissalDate":{"$ref":"#/components/schemas/timestamp","description":
+        "When it disappears once it was removed; at once without it."},"relevanceScore":{"type":"number"},"broadcastChannel":{"type":
+        "string","description":"The id of the channel by which an activity that is started gets its updates.","minLength":4,"maxLength"
+        :64,"pattern":"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"}},"required":["contentState"],"dependentRequired":{
+        "attributesType":["attributes"],"attributes":["attributesType"],"broadcastChannel":["attributes"]},"additionalProperties"
+        :false}},"additionalProperties":false,"description":"At least one field that shows or carries something.","anyOf":[{"required":[
+        "title"],"properties":{"title":{"minLength":1}}},{"required":["subtitle"],"properties":{"subtitle":{"minLength":1}}},{"required"
+        :["body"],"properties":{"body":{"minLength":1}}},{"required":["titleLocalization"]},{"required":["subtitleLocalization"]},{
+        "required":["bodyLocalization"]},{"required":["badge"]},{"required":["badgeIncrement"]},{"required":["sound"]},{"required":[
+        "attachments"],"properties":{"attachments":{"minItems":1}}},{"required":["userInfo"],"properties":{"userInfo":{"minProperties"
+        :1}}},{"required":["liveActivity"]}],"not":{"required":["badge","badgeIncrement"]}},"existingContent":{"type":"object",
+        "description":"A payload of APNs, which is converted to a content where the request is read.","properties":{"apns":{"type":
+        "object","properties":{"aps":{"type":"object","$comment":"The codec checks its members."}},"required":["aps"]}},"required":[
+        "apns"],"additionalProperties":false},"misfire":{"enum":["once","next","drop"]},"jitter":{"type":"number","minimum":0,"maximum"
+        :86400},"trigger":{"type":"object","required":["type"],"oneOf":[{"type":"object","properties":{"type":{"const":"push"}},
+        "required":["type"],"additionalProperties":false},{"type":"object","properties":{"type":{"const":"timeInterval"},"timeInterval"
+        :{"type":"number","exclusiveMinimum":0,"maximum":316224000},"repeats":{"type":"boolean"},"misfire":{"$ref":
+        "#/components/schemas/misfire"},"jitter":{"$ref":"#/components/schemas/jitter"}},"required":["type","timeInterval"],
+        "additionalProperties":false,"if":{"required":["repeats"],"properties":{"repeats":{"const":true}}},"then":{"properties":{
+        "timeInterval":{"minimum":60}}}},{"type":"object","properties":{"type":{"const":"calendar"},"dateComponents":{"$ref":
+        "#/components/schemas/dateComponents"},"timeZone":{"type":"string","minLength":1,"maxLength":64,"description":
         "A name of the IANA time zone database."},"repeats":{"type":"boolean"},"notBefore":{"$ref":"#/components/schemas/timestamp"},
         "gap":{"enum":["nextTime","skip","previous"]},"overlap":{"enum":["first","last","both"]},"missingDay":{"enum":["skip","previous"
         ,"nextTime"],"description":"Only with dateComponents.day."},"misfire":{"$ref":"#/components/schemas/misfire"},"jitter":{"$ref":

@@ -142,11 +142,17 @@ package enum TopicsDocument {
         "additionalProperties":false,"title":"carillon.signal.retirement.v1"}]},"Device":{"title":
         "Device registration: a value of the topic devices","type":"object","properties":{"platform":{"type":"string","pattern":
         "^[a-z0-9._-]{1,64}$"},"token":{"type":"string","minLength":1,"maxLength":4096,"pattern":"^[ -~]+$"},"kind":{"enum":["device",
-        "complication","control","fileProvider","liveActivity","location","mdm","pushToTalk","voip","widget"],"description":
-        "What the token is for; device, the ordinary one, when it is missing."},"environment":{"enum":["production","development"]},
-        "bundleIdentifier":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"locale":{
-        "type":"string","description":"As BCP 47 has it; underscores are accepted.","pattern":"^[A-Za-z0-9_-]{1,64}$"},"timeZone":{
-        "type":"string","description":"A name of the IANA time zone database.","minLength":1,"maxLength":64,"pattern":
+        "broadcastChannel","complication","control","fileProvider","liveActivity","liveActivityStart","location","mdm","pushToTalk",
+        "voip","widget"],"description":"What the token is for; device, the ordinary one, when it is missing."},"attributesType":{"type":
+        "string","description":"Of liveActivityStart: the name of the app's ActivityAttributes that the token starts.","minLength":1,
+        "maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"activity":{"type":"string","description":
+        "Of liveActivity: the identifier of the notification that the activity shows.","minLength":1,"maxLength":256,"pattern":
+        "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"pushToStart":{"type":"string","description":
+        "Beside activity: the device under which the same phone has registered its token to start activities.","minLength":1,"maxLength"
+        :256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"environment":{"enum":["production","development"]},"bundleIdentifier":{
+        "type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"locale":{"type":"string",
+        "description":"As BCP 47 has it; underscores are accepted.","pattern":"^[A-Za-z0-9_-]{1,64}$"},"timeZone":{"type":"string",
+        "description":"A name of the IANA time zone database.","minLength":1,"maxLength":64,"pattern":
         "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"appVersion":{"type":"string","minLength":1,"maxLength":64,"pattern":
         "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"authorizationStatus":{"enum":["notDetermined","denied","authorized","provisional",
         "ephemeral"],"description":"authorized when it is missing."},"settings":{"type":"object","description":
@@ -158,9 +164,16 @@ package enum TopicsDocument {
         "#/components/schemas/setting"},"directMessages":{"$ref":"#/components/schemas/setting"},"alertStyle":{"enum":["none","banner",
         "alert"]},"showPreviews":{"enum":["always","whenAuthenticated","never"]},"providesAppNotificationSettings":{"type":"boolean"}},
         "additionalProperties":false},"registeredAt":{"$ref":"#/components/schemas/timestamp"}},"required":["platform","token"],
-        "additionalProperties":false,"if":{"properties":{"platform":{"const":"apns"}},"required":["platform"]},"then":{"properties":{
-        "token":{"description":"16 to 100 bytes in hexadecimal; written without spaces, < and >, in lower case.","pattern":
-        "^[ <>]*([0-9a-fA-F][ <>]*[0-9a-fA-F][ <>]*){16,100}$"}}}},"TokenClaim":{"title":
+        "additionalProperties":false,"if":{"properties":{"platform":{"const":"apns"},"kind":{"not":{"const":"broadcastChannel"}}},
+        "required":["platform"]},"then":{"properties":{"token":{"description":
+        "16 to 100 bytes in hexadecimal; written without spaces, < and >, in lower case.","pattern":
+        "^[ <>]*([0-9a-fA-F][ <>]*[0-9a-fA-F][ <>]*){16,100}$"}}},"dependentRequired":{"pushToStart":["activity"]},"allOf":[{"if":{
+        "properties":{"kind":{"enum":["broadcastChannel","liveActivityStart"]}},"required":["kind"]},"then":{"properties":{"platform":{
+        "const":"apns"}}}},{"if":{"properties":{"kind":{"const":"broadcastChannel"}},"required":["kind"]},"then":{"properties":{"token"
+        :{"description":"The channel's id, in Base64.","maxLength":64,"minLength":4,"pattern":
+        "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"}}}},{"if":{"properties":{"kind":{"const":"liveActivityStart"}},
+        "required":["kind"]},"then":{"required":["attributesType"]},"else":{"not":{"required":["attributesType"]}}},{"if":{"required":[
+        "activity"]},"then":{"properties":{"kind":{"const":"liveActivity"}},"required":["kind"]}}]},"TokenClaim":{"title":
         "Token claim: a value of the topic tokens, whose key is the hash of a token","type":"object","properties":{"application":{"$ref"
         :"#/components/schemas/component"},"recipient":{"$ref":"#/components/schemas/component"},"device":{"$ref":
         "#/components/schemas/component"},"writtenAt":{"$ref":"#/components/schemas/timestamp"},"released":{"type":"boolean",
@@ -194,13 +207,14 @@ package enum TopicsDocument {
         "skipped"]},"reason":{"type":"string"},"milliseconds":{"type":"integer","minimum":0}},"required":["name","outcome"]}},"content"
         :{"enum":["enriched","best-attempt","original"]},"reason":{"type":"string"}}},"devices":{"type":"array","items":{"type":"object"
         ,"properties":{"device":{"type":"string"},"platform":{"type":"string","description":
-        "With deliveries.registrations, as the next three."},"token":{"type":"string"},"environment":{"enum":["production","development"
-        ]},"bundleIdentifier":{"type":"string"},"outcome":{"enum":["accepted","suppressed","rejected","retrying","revoked","requested",
-        "overwritten","impossible"],"description":"In a removed event what became of the device; without it the gateway removes."},
-        "reduced":{"type":"array","description":"Of what it got less, because all of it was too large.","items":{"enum":["body",
-        "attachments"]}},"presentation":{"type":"array","items":{"$ref":"#/components/schemas/delivery-event-presentation"}},"badge":{
-        "type":"integer","minimum":0},"reason":{"$ref":"#/components/schemas/reason"},"locale":{"type":"string"},"localization":{"type":
-        "string","description":"Which of the content's localizations the device gets; missing for the texts of the content itself."},
+        "With deliveries.registrations, as the next four."},"token":{"type":"string"},"kind":{"type":"string","description":
+        "What the token is for, unless it is the ordinary one."},"environment":{"enum":["production","development"]},"bundleIdentifier"
+        :{"type":"string"},"outcome":{"enum":["accepted","suppressed","rejected","retrying","revoked","requested","overwritten",
+        "impossible"],"description":"In a removed event what became of the device; without it the gateway removes."},"reduced":{"type":
+        "array","description":"Of what it got less, because all of it was too large.","items":{"enum":["body","attachments"]}},
+        "presentation":{"type":"array","items":{"$ref":"#/components/schemas/delivery-event-presentation"}},"badge":{"type":"integer",
+        "minimum":0},"reason":{"$ref":"#/components/schemas/reason"},"locale":{"type":"string"},"localization":{"type":"string",
+        "description":"Which of the content's localizations the device gets; missing for the texts of the content itself."},
         "interruptionLevel":{"enum":["passive","active","timeSensitive","critical"]},"decidedBy":{"type":"string","description":
         "Who decided the presentation, where the app is in the foreground."}},"required":["device"]}},"actions":{"type":"array","items"
         :{"$ref":"#/components/schemas/delivery-event-action"}},"thread":{"type":"object","properties":{"identifier":{"type":"string"},
@@ -293,13 +307,16 @@ package enum TopicsDocument {
         "channel":{"type":"string"},"devices":{"type":"array","items":{"type":"string"}},"removes":{"type":"array","items":{"$ref":
         "#/components/schemas/showing"}},"attempt":{"type":"integer","minimum":1},"since":{"$ref":"#/components/schemas/timestamp"},
         "until":{"$ref":"#/components/schemas/timestamp"},"begun":{"$ref":"#/components/schemas/timestamp"},"time":{"$ref":
-        "#/components/schemas/timestamp"},"cause":{"type":"string","minLength":1,"maxLength":128},"id":{"type":"string"}},"required":[
-        "channel","time"],"oneOf":[{"required":["since"]},{"required":["until"]}]}},"removal":{"type":"object","description":
+        "#/components/schemas/timestamp"},"cause":{"type":"string","minLength":1,"maxLength":128},"id":{"type":"string"},"timestamp":{
+        "type":"integer","description":"Of the pushes for a Live Activity, in seconds since 1970.","minimum":0},"awaitsToken":{"type":
+        "boolean","description":"It waits for the token of the Live Activity that its device shows."}},"required":["channel","time"],
+        "oneOf":[{"required":["since"]},{"required":["until"]}]}},"removal":{"type":"object","description":
         "A removal of which something is still to be told.","properties":{"showing":{"$ref":"#/components/schemas/showing"},"by":{"type"
         :"string","minLength":1,"maxLength":128},"left":{"type":"string","description":"The device that it has left already."},"channel"
         :{"type":"string"},"devices":{"type":"array","items":{"type":"object","properties":{"device":{"type":"string"},"outcome":{"enum"
         :["revoked","requested","overwritten","impossible"]},"reason":{"type":"string"}},"required":["device"]}},"told":{"type":
-        "boolean","description":"Its event was published."}},"required":["showing","by","channel"]}}},"known":{"type":"string",
+        "boolean","description":"Its event was published."},"dismissalDate":{"$ref":"#/components/schemas/timestamp","description":
+        "When a Live Activity disappears after its end."}},"required":["showing","by","channel"]}}},"known":{"type":"string",
         "description":
         "32 characters of base64url for each closed request: the 16 bytes of its UUID, then the 8 of when it closed in milliseconds since 1970, big-endian."
         ,"pattern":"^([A-Za-z0-9_-]{32})*$"},"knownTexts":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string",
@@ -363,22 +380,33 @@ package enum TopicsDocument {
         "Variants of the texts by locale: each device gets those of its own, and otherwise those of the content. At most 64 KiB.",
         "minProperties":1,"maxProperties":200,"propertyNames":{"type":"string","pattern":"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$",
         "maxLength":128},"additionalProperties":{"type":"object","minProperties":1,"additionalProperties":false,"properties":{"title":{
-        "type":"string"},"subtitle":{"type":"string"},"body":{"type":"string"}}}}},"additionalProperties":false,"description":
-        "At least one field that shows or carries something.","anyOf":[{"required":["title"],"properties":{"title":{"minLength":1}}},{
-        "required":["subtitle"],"properties":{"subtitle":{"minLength":1}}},{"required":["body"],"properties":{"body":{"minLength":1}}},{
-        "required":["titleLocalization"]},{"required":["subtitleLocalization"]},{"required":["bodyLocalization"]},{"required":["badge"]}
-        ,{"required":["badgeIncrement"]},{"required":["sound"]},{"required":["attachments"],"properties":{"attachments":{"minItems":1}}}
-        ,{"required":["userInfo"],"properties":{"userInfo":{"minProperties":1}}}],"not":{"required":["badge","badgeIncrement"]}},
-        "existingContent":{"type":"object","description":"A payload of APNs, which is converted to a content where the request is read."
-        ,"properties":{"apns":{"type":"object","properties":{"aps":{"type":"object","$comment":"The codec checks its members."}},
-        "required":["aps"]}},"required":["apns"],"additionalProperties":false},"misfire":{"enum":["once","next","drop"]},"jitter":{
-        "type":"number","minimum":0,"maximum":86400},"trigger":{"type":"object","required":["type"],"oneOf":[{"type":"object",
-        "properties":{"type":{"const":"push"}},"required":["type"],"additionalProperties":false},{"type":"object","properties":{"type":{
-        "const":"timeInterval"},"timeInterval":{"type":"number","exclusiveMinimum":0,"maximum":316224000},"repeats":{"type":"boolean"},
-        "misfire":{"$ref":"#/components/schemas/misfire"},"jitter":{"$ref":"#/components/schemas/jitter"}},"required":["type",
-        "timeInterval"],"additionalProperties":false,"if":{"required":["repeats"],"properties":{"repeats":{"const":true}}},"then":{
-        "properties":{"timeInterval":{"minimum":60}}}},{"type":"object","properties":{"type":{"const":"calendar"},"dateComponents":{
-        "$ref":"#/components/schemas/dateComponents"},"timeZone":{"type":"string","minLength":1,"maxLength":64,"description":
+        "type":"string"},"subtitle":{"type":"string"},"body":{"type":"string"}}}},"liveActivity":{"type":"object","description":
+        "What a Live Activity shows; its alert is title, body and sound, and no other member stands beside them.","properties":{
+        "attributesType":{"type":"string","description":"The name of the app's ActivityAttributes; together with attributes.",
+        "minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},"attributes":{"type":"object","description":
+        "What the app's attributes decode; without them nothing is started."},"contentState":{"type":"object","description":
+        "What the app's ContentState decodes with the default JSONDecoder."},"staleDate":{"$ref":"#/components/schemas/timestamp",
+        "description":"From then on it counts as outdated."},"dismissalDate":{"$ref":"#/components/schemas/timestamp","description":
+        "When it disappears once it was removed; at once without it."},"relevanceScore":{"type":"number"},"broadcastChannel":{"type":
+        "string","description":"The id of the channel by which an activity that is started gets its updates.","minLength":4,"maxLength"
+        :64,"pattern":"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"}},"required":["contentState"],"dependentRequired":{
+        "attributesType":["attributes"],"attributes":["attributesType"],"broadcastChannel":["attributes"]},"additionalProperties"
+        :false}},"additionalProperties":false,"description":"At least one field that shows or carries something.","anyOf":[{"required":[
+        "title"],"properties":{"title":{"minLength":1}}},{"required":["subtitle"],"properties":{"subtitle":{"minLength":1}}},{"required"
+        :["body"],"properties":{"body":{"minLength":1}}},{"required":["titleLocalization"]},{"required":["subtitleLocalization"]},{
+        "required":["bodyLocalization"]},{"required":["badge"]},{"required":["badgeIncrement"]},{"required":["sound"]},{"required":[
+        "attachments"],"properties":{"attachments":{"minItems":1}}},{"required":["userInfo"],"properties":{"userInfo":{"minProperties"
+        :1}}},{"required":["liveActivity"]}],"not":{"required":["badge","badgeIncrement"]}},"existingContent":{"type":"object",
+        "description":"A payload of APNs, which is converted to a content where the request is read.","properties":{"apns":{"type":
+        "object","properties":{"aps":{"type":"object","$comment":"The codec checks its members."}},"required":["aps"]}},"required":[
+        "apns"],"additionalProperties":false},"misfire":{"enum":["once","next","drop"]},"jitter":{"type":"number","minimum":0,"maximum"
+        :86400},"trigger":{"type":"object","required":["type"],"oneOf":[{"type":"object","properties":{"type":{"const":"push"}},
+        "required":["type"],"additionalProperties":false},{"type":"object","properties":{"type":{"const":"timeInterval"},"timeInterval"
+        :{"type":"number","exclusiveMinimum":0,"maximum":316224000},"repeats":{"type":"boolean"},"misfire":{"$ref":
+        "#/components/schemas/misfire"},"jitter":{"$ref":"#/components/schemas/jitter"}},"required":["type","timeInterval"],
+        "additionalProperties":false,"if":{"required":["repeats"],"properties":{"repeats":{"const":true}}},"then":{"properties":{
+        "timeInterval":{"minimum":60}}}},{"type":"object","properties":{"type":{"const":"calendar"},"dateComponents":{"$ref":
+        "#/components/schemas/dateComponents"},"timeZone":{"type":"string","minLength":1,"maxLength":64,"description":
         "A name of the IANA time zone database."},"repeats":{"type":"boolean"},"notBefore":{"$ref":"#/components/schemas/timestamp"},
         "gap":{"enum":["nextTime","skip","previous"]},"overlap":{"enum":["first","last","both"]},"missingDay":{"enum":["skip","previous"
         ,"nextTime"],"description":"Only with dateComponents.day."},"misfire":{"$ref":"#/components/schemas/misfire"},"jitter":{"$ref":
