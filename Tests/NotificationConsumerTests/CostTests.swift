@@ -6,14 +6,14 @@ import Testing
 @testable import NotificationConsumer
 
 /// What a record costs from its intake to the bytes of its event, in objects and counted references: they do not depend on the
-/// machine, but on the optimizer.
+/// machine, but on the optimizer. The pointers of the runtime are those of the whole process: no other test may run beside these.
 @Suite(
     .serialized,
-    .enabled(if: ProcessInfo.processInfo.environment["OPTIMIZE_SIMULATION"] == "1", "the modules are not optimized")
+    .enabled(if: ProcessInfo.processInfo.environment["COUNT_COSTS"] == "1", "deploy/test runs it by itself")
 )
 struct CostTests {
     /// The largest counts for a notification that nothing holds, limits, groups or enriches.
-    private static let plain = (allocations: 3.0, retains: 100.0)
+    private static let plain = (allocations: 3.0, retains: 80.0)
     private static let usual =
         #""title":"On its way","subtitle":"Order 4711","body":"Your order has shipped and arrives tomorrow.","#
         + #""badge":3,"sound":"bell.caf","userInfo":{"order":"4711","shop":"Berlin"}"#
@@ -53,11 +53,14 @@ struct CostTests {
                 _ = try bench.center.apply(input, at: at(0))
                 bench.center.exchangeEffects(with: &effects)
                 while let effect = effects.popLast() {
-                    guard case .publish(var event, _) = effect else { continue }
-                    try bench.center.count(&event)
-                    out.removeAll(keepingCapacity: true)
-                    event.write(to: &out)
-                    events += 1
+                    switch consume effect {
+                    case .publish(var event, _):
+                        try bench.center.count(&event)
+                        out.removeAll(keepingCapacity: true)
+                        event.write(to: &out)
+                        events += 1
+                    default: break
+                    }
                 }
             }
         }

@@ -25,8 +25,12 @@ extension StateEntry {
             channel: ChannelName? = nil,
             details: Details? = nil
         ) {
-            (self.requestID, self.occurrence, self.round, self.at) = (requestID, occurrence, round, at)
-            (self.channel, self.details) = (channel, details)
+            self.requestID = requestID
+            self.occurrence = occurrence
+            self.round = round
+            self.at = at
+            self.channel = channel
+            self.details = details
         }
 
         /// What its targets show.

@@ -53,8 +53,15 @@ extension StateEntry {
             limits: DeliveryLimits? = nil,
             time: Timestamp
         ) {
-            (self.showing, self.content, self.expiration, self.trace) = (showing, content, expiration, trace)
-            (self.closes, self.channel, self.limits, self.time) = (closes, channel, limits, time)
+            // One by one: tuples would copy it.
+            self.showing = showing
+            self.content = content
+            self.expiration = expiration
+            self.trace = trace
+            self.closes = closes
+            self.channel = channel
+            self.limits = limits
+            self.time = time
         }
 
         /// A response to what is still being sent.

@@ -220,7 +220,7 @@ struct WorkingSet {
 
     /// Updates the alarm of the entry's timer, and what the state says of it.
     private mutating func track(_ slot: Slot) {
-        let outline = entries[Int(slot)].outline(grouping)
+        let outline = Self.outline(of: &entries[Int(slot)], grouping)
         var state = standings[Int(slot)].state.subtracting([.region, .idle, .empty, .postponed])
         if outline.isIdle { state.insert(.idle) }
         if outline.isEmpty { state.insert(.empty) }
@@ -237,6 +237,14 @@ struct WorkingSet {
             alarms.insert(.init(due: after, isUrgent: isUrgent, slot: slot))
         }
         if alarms.isStale { rebuildAlarms() }
+    }
+
+    /// Inout, so that the array lends the entry and does not copy it.
+    private static func outline(
+        of entry: inout StateEntry,
+        _ grouping: (ChannelName) -> Screen.Grouping?
+    ) -> StateEntry.Outline {
+        entry.outline(grouping)
     }
 
     /// Lets the timer of an entry fire later, until its next change; nothing of it is written. What its targets wait for stays

@@ -111,7 +111,8 @@ struct Turn {
         tellRemoval()
         var event = DeliveryEvent(name: name, requestID: id, key: key, closes: closes, inDoubt: inDoubt)
         fill(&event)
-        effects.append(.publish(event, trace))
+        // Moved: a copy counts each of its references.
+        effects.append(.publish(consume event, trace))
     }
 
     /// Takes what is pending out of the entry.
