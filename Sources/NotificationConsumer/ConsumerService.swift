@@ -90,7 +90,8 @@ public struct ConsumerService: Service {
         (self.channels, self.enrichment) = (channels, enrichment)
         try Self.checkStore(configuration)
         try configuration.groupConsumer(lane: 0).check()
-        let producer = configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0)
+        // Where the cluster decides, properties that no transaction could be made with are good for at-least-once.
+        let producer = configuration.laneProducer(configuration.guarantee ?? .atLeastOnce, lane: 0)
         try producer.check(leastRecordBytes: RecordBound.least)
         ceiling = KafkaRecordCeiling(
             producer.maximumRecordBytes,

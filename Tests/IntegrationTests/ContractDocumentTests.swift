@@ -13,7 +13,7 @@ struct ContractDocumentTests {
                 try Tools.python(),
                 [
                     Tools.client("documents/compare.py"), try await stack.producer.http, "http://127.0.0.1:\(queries)",
-                    try await stack.producer.ops, try await stack.consumer.ops, "10",
+                    try await stack.producer.ops, try await stack.consumer.ops, "40",
                 ]
             )
         } catch {

@@ -7,6 +7,7 @@ and calls that they do not, and judges the answers; what it finds is printed, an
 import re
 import subprocess
 import sys
+import tempfile
 
 import httpx
 import jsonschema
@@ -67,17 +68,23 @@ def check_topics(asyncapi: dict) -> None:
 
 
 def call(url: str, seconds: str) -> None:
-    done = subprocess.run(
+    # It keeps files in the folder that it runs in.
+    with tempfile.TemporaryDirectory() as folder:
+        done = made_calls(url, seconds, folder)
+    if done.returncode != 0:
+        sys.exit(f"{url}: {done.stdout[-8000:]}{done.stderr[-2000:]}")
+    print(re.search(r"Test cases:\s+(.*)", done.stdout).group(1))
+
+
+def made_calls(url: str, seconds: str, folder: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
         [
             sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run", f"{url}/openapi.json",
             "--url", url, "--checks", CHECKS, "--phases", "examples,coverage,fuzzing", "--max-examples", "20", "--max-time",
             seconds, "--generation-deterministic", "--no-shrink", "--continue-on-failure", "--no-color", "--warnings", "off",
         ],
-        capture_output=True, text=True, timeout=int(seconds) * 4 + 60,
+        capture_output=True, text=True, cwd=folder, timeout=int(seconds) * 4 + 60,
     )
-    if done.returncode != 0:
-        sys.exit(f"{url}: {done.stdout[-8000:]}{done.stderr[-2000:]}")
-    print(re.search(r"Test cases:\s+(.*)", done.stdout).group(1))
 
 
 def main(producer: str, queries: str, producer_ops: str, consumer_ops: str, seconds: str) -> None:
