@@ -36,7 +36,7 @@ class Chromium:
         self.last = 0
         self.events: list[dict] = []
         try:
-            self.socket = websockets.sync.client.connect(self._address(), max_size=None, proxy=None)
+            self.socket = websockets.sync.client.connect(self._address(), max_size=None, proxy=None, ping_interval=None)
             target = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
             self.session = self.attach(target["targetId"])
             for domain in ("Page", "Runtime", "Log", "Network"):
