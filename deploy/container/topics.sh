@@ -11,8 +11,8 @@ make() {
 }
 
 bootstrap="$1"
-make requests '[compact,delete]' min.compaction.lag.ms=604800000
-make signals delete
+make requests '[compact,delete]' retention.ms=604800000 min.compaction.lag.ms=604800000
+make signals delete retention.ms=604800000
 make devices compact delete.retention.ms=604800000
 make tokens compact
 make categories compact

@@ -69,15 +69,13 @@ def check_metrics(text: str, where: str) -> None:
 
 
 def topics_of_operations() -> dict[str, dict[str, str]]:
-    """The settings of each topic by the commands of the page Operations."""
+    """The settings of each topic by the table of the page Operations."""
     text = (PAGES / "Operations.md").read_text(encoding="utf-8")
-    block = text.split("## Create the topics")[1].split("```")[1]
-    pairs = re.search(r"for t in (.*?); do", block, re.DOTALL).group(1).replace("\\", " ").split()
-    topics = {name: {"cleanup.policy": policy} for name, policy in (pair.split(":") for pair in pairs)}
-    for name, settings in re.findall(r"--topic carillon\.(\S+) --add-config\s+(\S+)|^$", block):
-        if name:
-            topics[name].update(setting.split("=") for setting in settings.split(","))
-    check(len(topics) == 10, f"the page Operations creates {len(topics)} topics")
+    block = text.split("## Create the topics")[1].split("\n## ")[0]
+    topics = {}
+    for name, policy, settings in re.findall(r"^\| `([\w-]+)` \| `([\w,]+)` \| (.*)\|$", block, re.MULTILINE):
+        topics[name] = {"cleanup.policy": policy} | dict(re.findall(r"`([\w.]+)=(\w+)`", settings))
+    check(len(topics) == 10, f"the page Operations has {len(topics)} topics")
     return topics
 
 
