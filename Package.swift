@@ -119,14 +119,16 @@ let package = Package(
                 "Kafka", "NotificationModel", "OutboundHTTP", "ServiceHTTP", log, metrics, coreMetrics, lifecycle,
                 unixSignals,
                 configuration, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
-            ]
+            ],
+            resources: [.embedInCode("HTTP/asyncapi.json")]
         ),
         .target(
             name: "NotificationProducer",
             dependencies: [
                 "Kafka", "NotificationModel", "NotificationPublisher", "ServiceHTTP", "ServiceSupport",
                 log, metrics, lifecycle, hummingbird, httpTypes, nioCore, yams,
-            ]
+            ],
+            resources: [.embedInCode("HTTP/openapi.json")]
         ),
         .target(
             name: "NotificationConsumer",
@@ -135,7 +137,8 @@ let package = Package(
                 "ServiceSupport", log, metrics, coreMetrics, lifecycle,
                 heap,
                 deque, grdb, sqlite, hummingbird, httpTypes, nioCore,
-            ]
+            ],
+            resources: [.embedInCode("Query/openapi.json")]
         ),
         // What sends to devices, so that no client of another protocol enters the core.
         .target(

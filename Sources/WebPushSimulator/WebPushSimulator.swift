@@ -71,7 +71,7 @@ public final class WebPushSimulator: Sendable {
         // Files are not for the threads of others.
         let (authority, tls) = try await NIOThreadPool.singleton.runIfActive {
             let authority = try CertificateAuthority(directory: directory, name: "Web Push simulator", hosts: [])
-            return (authority, try context(authority))
+            return (authority, try NIOSSLContext(configuration: authority.serverConfiguration(["http/1.1"])))
         }
         let state = PushServiceState(seed: configuration.seed ?? .random(in: .min ... .max))
         let core = PushServiceCore(state, now: configuration.now)
@@ -100,16 +100,6 @@ public final class WebPushSimulator: Sendable {
             await senders.stop()
             throw error
         }
-    }
-
-    private static func context(_ authority: CertificateAuthority) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(authority.certificateFile).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: authority.keyFile, format: .pem))
-        )
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        return try NIOSSLContext(configuration: configuration)
     }
 
     /// Stops: no more connections, and the end of those that are open.

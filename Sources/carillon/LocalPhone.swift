@@ -7,7 +7,7 @@ import NotificationModel
 import NotificationPublisher
 import ServiceLifecycle
 
-/// The iPhone of `carillon local --apns`, whose screen is told.
+/// The iPhone of `carillon local --apns`: each change of its screen is printed.
 struct LocalPhone: Service {
     /// The device, and its recipient.
     static let (device, recipient) = ("iphone", "ana")

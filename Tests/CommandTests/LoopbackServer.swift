@@ -8,8 +8,7 @@ import Glibc
 
 /// An HTTP server on this machine with one answer for each target, and 404 for others. Each connection has one request.
 final class LoopbackServer: Sendable {
-    let port: UInt16
-    private let socket: Int32
+    private let listener: LoopbackListener
     private let answers: [String: [UInt8]]
     private let taken = Mutex<[String]>([])
     private let received = Mutex<[String]>([])
@@ -17,36 +16,17 @@ final class LoopbackServer: Sendable {
     /// - Parameter answers: A whole answer for each target.
     init(_ answers: [String: [UInt8]]) throws {
         self.answers = answers
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { [socket] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                (bind(socket, pointer, size), listen(socket, 64), getsockname(socket, pointer, &size))
+        let listener = try LoopbackListener()
+        self.listener = listener
+        listener.start { [answers, weak self] connection in
+            Self.answer(connection, answers) { target, request in
+                self?.taken.withLock { $0.append(target) }
+                self?.received.withLock { $0.append(request) }
             }
         }
-        try #require(result == (0, 0, 0))
-        port = UInt16(bigEndian: address.sin_port)
-        Thread { [socket, answers, weak self] in
-            while case let connection = accept(socket, nil, nil), connection >= 0 {
-                Self.answer(connection, answers) { target, request in
-                    self?.taken.withLock { $0.append(target) }
-                    self?.received.withLock { $0.append(request) }
-                }
-            }
-        }
-        .start()
     }
 
-    deinit {
-        // `close` alone does not end `accept`.
-        shutdown(socket, Int32(SHUT_RDWR))
-        close(socket)
-    }
-
-    var origin: String { "http://127.0.0.1:\(port)" }
+    var origin: String { "http://127.0.0.1:\(listener.port)" }
 
     /// The targets of all requests.
     var targets: [String] { taken.withLock { $0 } }

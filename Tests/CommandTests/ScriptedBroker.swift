@@ -39,40 +39,20 @@ final class ScriptedBroker: Sendable {
     private static let apiVersions: Int16 = 18
     private static let unsupportedVersion: Int16 = 35
 
-    let port: UInt16
-    private let socket: Int32
+    private let listener: LoopbackListener
 
     /// - Parameters:
     ///   - versions: The newest version of each request that it has.
     ///   - answer: Nil ends the connection. It gets the port, which the answer to `metadata` needs.
     init(_ versions: [Request: Int16], answer: @escaping @Sendable (Request, _ port: UInt16) -> Answer?) throws {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { [socket] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                (bind(socket, pointer, size), listen(socket, 64), getsockname(socket, pointer, &size))
-            }
+        let listener = try LoopbackListener()
+        self.listener = listener
+        listener.start { [port = listener.port] connection in
+            Thread { Self.serve(connection, versions) { answer($0, port) } }.start()
         }
-        try #require(result == (0, 0, 0))
-        port = UInt16(bigEndian: address.sin_port)
-        Thread { [socket, port] in
-            while case let connection = accept(socket, nil, nil), connection >= 0 {
-                Thread { Self.serve(connection, versions) { answer($0, port) } }.start()
-            }
-        }
-        .start()
     }
 
-    deinit {
-        // `close` alone does not end `accept`.
-        shutdown(socket, Int32(SHUT_RDWR))
-        close(socket)
-    }
-
-    var server: String { "127.0.0.1:\(port)" }
+    var server: String { "127.0.0.1:\(listener.port)" }
 
     /// One that offers mechanisms of SASL to a client that asks for PLAIN, and lets nobody in.
     static func refusing(mechanisms: [String], message: String) throws -> ScriptedBroker {

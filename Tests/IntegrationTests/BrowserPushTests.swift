@@ -51,33 +51,21 @@ struct BrowserPushTests {
     )
     func inChromium() async throws {
         let folder = try TemporaryFolder()
-        let (certificate, key) = (folder.file("server.pem"), folder.file("server-key.pem"))
-        _ = try await ChildProcess.run(
-            try Tools.program("openssl"),
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=push", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
-            ]
-        )
-        let service = try ChildProcess(
-            try Tools.python(),
-            [Tools.client("push_service.py"), certificate, key],
-            keepsInput: true
-        )
-        try await eventually("the push service listens", orSay: { service.lastWords }) { !service.outputLines.isEmpty }
-        let origin = "https://127.0.0.1:\(try #require(service.outputLines.first))"
+        let service = try await PushServiceProcess(in: folder)
         let local = try await LocalProcess(
-            environment: ["CARILLON_WEBPUSH_INTERNAL_ORIGINS": origin, "CARILLON_EGRESS_CA_FILE": certificate]
+            environment: [
+                "CARILLON_WEBPUSH_INTERNAL_ORIGINS": service.origin, "CARILLON_EGRESS_CA_FILE": service.certificate,
+            ]
         )
         let test = try ChildProcess(
             try Tools.python(),
             [
                 Tools.client("browser_push.py"), "chromium", try #require(Self.chromium), try local.place("phone"),
-                try local.place("http"), origin, certificate,
+                try local.place("http"), service.origin, service.certificate,
             ]
         )
         #expect(try await test.ended() == 0, "\(test.lastWords)\n\(local.child.lastWords)")
-        for child in [local.child, service] { await child.end() }
+        for child in [local.child, service.child] { await child.end() }
     }
 
     @Test(

@@ -6,31 +6,13 @@ import Testing
 struct WebPushTests {
     private struct World {
         let folder: TemporaryFolder
-        let service: ChildProcess
-        let port: String
+        let service: PushServiceProcess
         let stack: Stack
         let publicKey: String
 
         init() async throws {
             folder = try TemporaryFolder()
-            let (certificate, key) = (folder.file("server.pem"), folder.file("server-key.pem"))
-            _ = try await ChildProcess.run(
-                try Tools.program("openssl"),
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", "/CN=push", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
-                ]
-            )
-            let service = try ChildProcess(
-                try Tools.python(),
-                [Tools.client("push_service.py"), certificate, key],
-                keepsInput: true
-            )
-            try await eventually("the push service listens", orSay: { service.lastWords }) {
-                !service.outputLines.isEmpty
-            }
-            port = String(try #require(service.outputLines.first))
-            self.service = service
+            service = try await PushServiceProcess(in: folder)
             let made = try ChildProcess(
                 try Tools.product("carillon"),
                 ["webpush", "keys", folder.file("vapid.pem")]
@@ -49,9 +31,9 @@ struct WebPushTests {
             stack = try await Stack.start([
                 "CARILLON_CHANNEL": "devices",
                 "CARILLON_WEBPUSH_APPLICATIONS_FILE": file,
-                "CARILLON_WEBPUSH_INTERNAL_ORIGINS": "https://127.0.0.1:\(port)",
+                "CARILLON_WEBPUSH_INTERNAL_ORIGINS": service.origin,
                 "CARILLON_WEBPUSH_TIMEOUT": "5s",
-                "CARILLON_EGRESS_CA_FILE": certificate,
+                "CARILLON_EGRESS_CA_FILE": service.certificate,
                 "CARILLON_RETRY_FIRST_PAUSE": "100ms",
                 "CARILLON_RETRY_LONGEST_PAUSE": "1s",
             ])
@@ -59,13 +41,13 @@ struct WebPushTests {
 
         func end() async throws {
             try await stack.stop()
-            await service.end()
+            await service.child.end()
         }
 
         func control(_ method: String, _ browser: String) async throws -> [String: Any] {
             let answer = try await Curl.send(
                 method,
-                "https://127.0.0.1:\(port)/control/browsers/\(browser)",
+                "\(service.origin)/control/browsers/\(browser)",
                 options: ["--cacert", folder.file("server.pem")]
             )
             #expect((200..<300).contains(answer.status), "\(answer.status) \(answer.text)")

@@ -1,5 +1,5 @@
 """Makes the documents of the HTTP interfaces (OpenAPI 3.1) and of the topics (AsyncAPI 3) from the YAML files beside this one and
-the JSON Schemas of the model, as Swift sources: documents.py [--check].
+the JSON Schemas of the model, which the services have embedded: documents.py [--check].
 
 In the YAML files `{$schema-file: NAME}` stands for a file of Sources/NotificationModel/Schemas. Beside it may be `case` (the title of
 one of its `oneOf`), `without` (properties that are left out) and `optional` (properties that are no longer required).
@@ -17,12 +17,9 @@ SCHEMAS = HERE.parents[1] / "Sources/NotificationModel/Schemas"
 SOURCES = HERE.parents[1] / "Sources"
 WIDTH = 128
 DOCUMENTS = {
-    "openapi-producer.yaml": ("NotificationProducer/HTTP/ProducerAPIDocument.swift", "ProducerAPIDocument",
-                              "The OpenAPI document of the producer service."),
-    "openapi-queries.yaml": ("NotificationConsumer/Query/QueryAPIDocument.swift", "QueryAPIDocument",
-                             "The OpenAPI document of the queries of the consumer service."),
-    "asyncapi.yaml": ("ServiceSupport/HTTP/TopicsDocument.swift", "TopicsDocument",
-                      "The AsyncAPI document of the topics."),
+    "openapi-producer.yaml": "NotificationProducer/HTTP/openapi.json",
+    "openapi-queries.yaml": "NotificationConsumer/Query/openapi.json",
+    "asyncapi.yaml": "ServiceSupport/HTTP/asyncapi.json",
 }
 
 
@@ -103,20 +100,10 @@ def wrapped(value: dict) -> str:
     return "\n".join(lines + [line])
 
 
-def swift(name: str, about: str, file: str) -> str:
-    text = wrapped(document(file))
-    indented = "\n".join(f"        {line}" for line in text.split("\n"))
-    access = "package " if name == "TopicsDocument" else ""
-    return (
-        f"// swift-format-ignore-file\n// Made by deploy/api/documents.py from deploy/api/{file}; do not edit.\n\n/// {about}\n"
-        f"{access}enum {name} {{\n    /// JSON.\n    {access}static let json = #\"\"\"\n{indented}\n        \"\"\"#\n}}\n"
-    )
-
-
 def main() -> None:
     check = sys.argv[1:] == ["--check"]
-    for file, (path, name, about) in DOCUMENTS.items():
-        target, text = SOURCES / path, swift(name, about, file)
+    for file, path in DOCUMENTS.items():
+        target, text = SOURCES / path, wrapped(document(file)) + "\n"
         if not check:
             target.write_text(text, encoding="utf-8")
         elif not target.exists() or target.read_text(encoding="utf-8") != text:

@@ -21,7 +21,7 @@ struct RDKafkaConf: ~Copyable {
         let result = rd_kafka_conf_set(pointer, name, value, &text, text.count)
         guard result != RD_KAFKA_CONF_OK else { return }
         let words = Self.text(text)
-        // What the library was built without is told of the property, and not of its value.
+        // This message names what the library was built without, never the value.
         let isShown = result == RD_KAFKA_CONF_UNKNOWN || isQuoting || words.contains("not supported in this build")
         let said = isShown ? words : "the value is not valid"
         throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(said)")

@@ -4,7 +4,7 @@ import NotificationModel
 import ServiceSupport
 import Synchronization
 
-/// The applications for which a channel sends nothing, and what is told of that: in `/health/ready`, by events, and in the log.
+/// The applications for which a channel sends nothing. `/health/ready`, events and the log say so.
 final class ChannelStops: Sendable {
     private let channel: ChannelName
     private let service: String

@@ -50,7 +50,7 @@ struct QueryService: Sendable {
         let handler = QueryHandler(router: router, topic: configuration.topics.requests)
         routes =
             (configuration.answersQueries ? handler.routes : []) + further
-            + ContractRoutes.routes(openAPI: QueryAPIDocument.json)
+            + ContractRoutes.routes(openAPI: PackageResources.openapi_json)
         drainTimeout = configuration.drainTimeout
     }
 

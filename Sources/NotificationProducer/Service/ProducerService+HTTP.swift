@@ -53,6 +53,6 @@ extension ProducerService {
             isLoaded: { [categoryReader] in categoryReader.isLoaded }
         )
         return events.routes + notifications.routes + signals.routes + devices.routes + categorySets.routes
-            + ContractRoutes.routes(openAPI: ProducerAPIDocument.json)
+            + ContractRoutes.routes(openAPI: PackageResources.openapi_json)
     }
 }

@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+package import NIOSSL
 
 /// A certificate authority that exists for one simulator: it signs the server's certificate, and those of clients.
 ///
@@ -197,5 +198,20 @@ package struct CertificateAuthority: Sendable {
             var then = time(nil) + seconds
             return X509_cmp_time(X509_get0_notAfter(certificate), &then) > 0
         }
+    }
+}
+
+extension CertificateAuthority {
+    /// A server with the certificate, by TLS 1.2 and 1.3.
+    ///
+    /// - Parameter protocols: For ALPN, the preferred one first.
+    package func serverConfiguration(_ protocols: [String]) throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(certificateFile).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem))
+        )
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = protocols
+        return configuration
     }
 }

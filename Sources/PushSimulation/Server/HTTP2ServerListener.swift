@@ -29,12 +29,7 @@ package struct HTTP2ServerListener: Sendable {
 
     /// TLS 1.2 and 1.3, HTTP/2 only. Client certificates are asked for and need not be there.
     package static func tls(_ authority: CertificateAuthority) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(authority.certificateFile).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: authority.keyFile, format: .pem))
-        )
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["h2"]
+        var configuration = try authority.serverConfiguration(["h2"])
         configuration.trustRoots = .file(authority.authorityFile)
         configuration.certificateVerification = .optionalVerification
         return try NIOSSLContext(configuration: configuration)

@@ -7,14 +7,14 @@ package enum ContractRoutes {
     /// `GET /openapi.json`, the interface itself, and `GET /asyncapi.json`, the topics.
     ///
     /// - Parameter openAPI: The document of the interface that these routes are part of, as JSON.
-    package static func routes(openAPI: String) -> [Route] {
-        [("/openapi.json", openAPI), ("/asyncapi.json", TopicsDocument.json)].map { path, document in
+    package static func routes(openAPI: [UInt8]) -> [Route] {
+        [("/openapi.json", openAPI), ("/asyncapi.json", PackageResources.asyncapi_json)].map { path, document in
             Route(.get, path, role: nil, isPublic: true) { call, _ in
                 _ = try call.target.parameters(allowed: [])
                 return Response(
                     status: .ok,
                     headers: [.contentType: "application/json"],
-                    body: .init(byteBuffer: ByteBuffer(string: document))
+                    body: .init(byteBuffer: ByteBuffer(bytes: document))
                 )
             }
         }

@@ -3,7 +3,6 @@ import ArgumentParser
 import Foundation
 import Logging
 import NotificationModel
-import ServiceLifecycle
 import ServiceSupport
 
 /// `carillon apns-simulator`: a server that behaves as APNs does.
@@ -91,8 +90,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
             throw CommandFailure("\(error)", status: ExitStatus.failed)
         }
         Terminal.write(text(of: simulator))
-        let logger = Logger(label: "carillon apns-simulator")
-        try await ServiceRunner.run([Running(simulator: simulator)], shutdownTimeout: .seconds(5), logger: logger)
+        try await SimulatorService.run(for: "carillon apns-simulator") { await simulator.stop() }
     }
 
     /// - Parameter text: `id,team,file`.
@@ -122,14 +120,5 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
             )
         }
         return lines.map { $0 + "\n" }.joined()
-    }
-
-    private struct Running: Service {
-        let simulator: APNsSimulator
-
-        func run() async throws {
-            try? await gracefulShutdown()
-            await simulator.stop()
-        }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 final class CollectedWarnings: Sendable {
     private let lines = Mutex<[String]>([])
 
-    var logger: Logger { Logger(label: "carillon check") { _ in Handler(collected: self) } }
+    var logger: Logger { Logger(label: "carillon check") { _ in EventHandler { self.add($0) } } }
 
     /// What was collected since the last call.
     func take() -> [String] {
@@ -15,20 +15,9 @@ final class CollectedWarnings: Sendable {
         }
     }
 
-    private struct Handler: LogHandler {
-        let collected: CollectedWarnings
-        var logLevel = Logger.Level.warning
-        var metadata: Logger.Metadata = [:]
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-            let text = ["\(event.message)"] + details
-            collected.lines.withLock { $0.append(text.joined(separator: ", ")) }
-        }
+    private func add(_ event: LogEvent) {
+        let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let text = ["\(event.message)"] + details
+        lines.withLock { $0.append(text.joined(separator: ", ")) }
     }
 }

@@ -14,7 +14,7 @@ struct ConfigShowCommand: AsyncParsableCommand {
             properties of Kafka, user information and query of URLs. What is in files that settings name is not read: \
             'carillon check' does that.
 
-            Unknown keys and invalid values are told as the service tells them, with status 78.
+            For unknown keys and invalid values the message and the status, 78, are those of the service.
 
             Examples:
 

@@ -22,7 +22,7 @@ struct LifeReader: Sendable {
     let since: Timestamp?
     let until: Timestamp?
     let follows: Bool
-    /// Of the past, the newest are told.
+    /// How many steps of the past are kept: the newest.
     var maximumSteps = 10_000
 
     /// The topics, in the order in which records of one instant are told.

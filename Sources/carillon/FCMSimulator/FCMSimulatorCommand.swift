@@ -3,7 +3,6 @@ import FCMSimulator
 import Foundation
 import Logging
 import PushSimulation
-import ServiceLifecycle
 import ServiceSupport
 
 /// `carillon fcm-simulator`: a server that behaves as Firebase Cloud Messaging does.
@@ -86,16 +85,6 @@ struct FCMSimulatorCommand: AsyncParsableCommand {
 
             """
         )
-        let logger = Logger(label: "carillon fcm-simulator")
-        try await ServiceRunner.run([Running(simulator: simulator)], shutdownTimeout: .seconds(5), logger: logger)
-    }
-
-    private struct Running: Service {
-        let simulator: FCMSimulator
-
-        func run() async throws {
-            try? await gracefulShutdown()
-            await simulator.stop()
-        }
+        try await SimulatorService.run(for: "carillon fcm-simulator") { await simulator.stop() }
     }
 }

@@ -2,7 +2,7 @@ import NotificationModel
 import PushSimulation
 import Synchronization
 
-/// What the page is told as it happens: what phones show, and the steps of notifications. Each reader gets what there is, and
+/// Sends the page what phones show, and the steps of notifications, as they happen. Each reader gets what there is, and
 /// then the changes, as server-sent events.
 final class PhoneFeed: Sendable {
     /// Steps that are kept for readers that come later.

@@ -18,10 +18,12 @@ final class ConnectionLog: Sendable {
     }
 
     func logger(_ command: String) -> Logger {
-        Logger(label: command) { Handler(log: self, label: $0) }
+        Logger(label: command) { label in
+            EventHandler { event in self.take("\(event.message)", label, isError: event.level >= .error) }
+        }
     }
 
-    fileprivate func take(_ message: String, _ label: String, isError: Bool) {
+    private func take(_ message: String, _ label: String, isError: Bool) {
         let text = RecordText.safe(Self.plain(message))
         let isTold = state.withLock { state in
             // It follows the reason, and says less.
@@ -35,21 +37,5 @@ final class ConnectionLog: Sendable {
     private static func plain(_ message: String) -> String {
         guard let mark = message.range(of: "]: ") else { return message }
         return String(message[mark.upperBound...])
-    }
-
-    private struct Handler: LogHandler {
-        let log: ConnectionLog
-        let label: String
-        var logLevel = Logger.Level.warning
-        var metadata: Logger.Metadata = [:]
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            log.take("\(event.message)", label, isError: event.level >= .error)
-        }
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Logging
 import PushSimulation
-import ServiceLifecycle
 import ServiceSupport
 import WebPushSimulator
 
@@ -64,16 +63,6 @@ struct WebPushSimulatorCommand: AsyncParsableCommand {
 
             """
         )
-        let logger = Logger(label: "carillon webpush-simulator")
-        try await ServiceRunner.run([Running(simulator: simulator)], shutdownTimeout: .seconds(5), logger: logger)
-    }
-
-    private struct Running: Service {
-        let simulator: WebPushSimulator
-
-        func run() async throws {
-            try? await gracefulShutdown()
-            await simulator.stop()
-        }
+        try await SimulatorService.run(for: "carillon webpush-simulator") { await simulator.stop() }
     }
 }

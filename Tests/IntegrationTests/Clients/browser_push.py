@@ -15,7 +15,8 @@ import ssl
 import sys
 import urllib.request
 
-from chromium import Chromium, Failure, wait
+from browser import Failure, wait
+from chromium import Chromium
 from firefox import Firefox
 
 SHOWN = ("navigator.serviceWorker.ready.then(worker => worker.getNotifications())"

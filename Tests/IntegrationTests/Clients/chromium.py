@@ -2,41 +2,25 @@
 
 import base64
 import json
-import os
 import pathlib
-import shutil
-import subprocess
-import tempfile
-import time
 
-import websockets.sync.client
-
-DEADLINE = 60.0
-"""Seconds that anything may take before it counts as never."""
+from browser import DEADLINE, Browser, Failure, wait
 
 
-class Failure(Exception):
-    """What was expected has not come, or a script of the page has thrown."""
-
-
-class Chromium:
+class Chromium(Browser):
     """A browser with one page. Use it in a `with` statement."""
 
     def __init__(self, program: str):
-        self.folder = tempfile.mkdtemp(prefix="carillon-chromium-")
-        self.process = subprocess.Popen(
-            [
-                program, "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-sandbox",
-                "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-                "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--lang=en-GB", "about:blank",
-            ],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOME": self.folder, "TZ": "UTC"},
-        )
-        self.last = 0
+        super().__init__("Chromium")
         self.events: list[dict] = []
         try:
-            self.socket = websockets.sync.client.connect(self._address(), max_size=None, proxy=None, ping_interval=None)
+            self.start(
+                [
+                    program, "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-sandbox",
+                    "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+                    "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--lang=en-GB", "about:blank",
+                ],
+                self._address)
             target = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
             self.session = self.attach(target["targetId"])
             for domain in ("Page", "Runtime", "Log", "Network"):
@@ -45,33 +29,11 @@ class Chromium:
             self.close()
             raise
 
-    def _address(self) -> str:
+    def _address(self) -> str | None:
         """The file has the port and the path once the browser listens."""
         file = pathlib.Path(self.folder, "DevToolsActivePort")
-
-        def ready():
-            if self.process.poll() is not None:
-                raise Failure(f"Chromium ended with status {self.process.returncode}")
-            return file.exists() and len(file.read_text().split()) == 2
-
-        wait("Chromium listens", ready)
-        port, path = file.read_text().split()
-        return f"ws://127.0.0.1:{port}{path}"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        words = file.read_text().split() if file.exists() else []
+        return f"ws://127.0.0.1:{words[0]}{words[1]}" if len(words) == 2 else None
 
     # The protocol
 
@@ -112,10 +74,6 @@ class Chromium:
             details = result["exceptionDetails"]
             raise Failure(f"{expression}: {details.get('exception', {}).get('description', details['text'])}")
         return result["result"].get("value")
-
-    def until(self, what: str, expression: str):
-        """Waits until an expression is true for JavaScript, and returns its value."""
-        return wait(what, lambda: self.run(expression))
 
     def click(self, selector: str, text: str | None = None):
         """Clicks the first element of a selector, or the first with this text, with the mouse."""
@@ -175,15 +133,3 @@ class Chromium:
         self.page(
             "ServiceWorker.deliverPushMessage", origin=origin, registrationId=registrations[-1]["registrationId"],
             data=data)
-
-
-def wait(what: str, condition):
-    """Waits for a condition, and returns its value."""
-    deadline = time.monotonic() + DEADLINE
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise Failure(f"not within {DEADLINE:.0f} seconds: {what}")
-        time.sleep(0.02)

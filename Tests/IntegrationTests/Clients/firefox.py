@@ -1,23 +1,17 @@
 """A headless Firefox, by WebDriver BiDi, whose push service is one on this machine."""
 
 import json
-import os
 import pathlib
-import shutil
-import subprocess
-import tempfile
 
-import websockets.sync.client
-
-from chromium import DEADLINE, Failure, wait
+from browser import DEADLINE, Browser, Failure
 
 
-class Firefox:
+class Firefox(Browser):
     """A browser with one page. Use it in a `with` statement."""
 
     def __init__(self, program: str, push_service: str):
         """The push service is the address of its WebSocket, `ws://127.0.0.1:PORT/`."""
-        self.folder = tempfile.mkdtemp(prefix="carillon-firefox-")
+        super().__init__("Firefox")
         preferences = {
             "dom.push.serverURL": push_service, "dom.push.testing.allowInsecureServerURL": True,
             "dom.push.connection.enabled": True, "dom.push.retryBaseInterval": 100, "dom.push.maxRetryInterval": 500,
@@ -31,48 +25,22 @@ class Firefox:
         }
         pathlib.Path(self.folder, "user.js").write_text(
             "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()))
-        self.process = subprocess.Popen(
-            [program, "--headless", "--no-remote", "--profile", self.folder, "--remote-debugging-port", "0", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOME": self.folder, "MOZ_HEADLESS": "1", "MOZ_CRASHREPORTER_DISABLE": "1", "TZ": "UTC"},
-        )
-        self.last = 0
         try:
-            self.socket = websockets.sync.client.connect(self._address(), max_size=None, proxy=None, ping_interval=None)
+            self.start(
+                [program, "--headless", "--no-remote", "--profile", self.folder, "--remote-debugging-port", "0", "about:blank"],
+                self._address, MOZ_HEADLESS="1", MOZ_CRASHREPORTER_DISABLE="1")
             self.call("session.new", capabilities={})
             self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
         except BaseException:
             self.close()
             raise
 
-    def _address(self) -> str:
-        file = pathlib.Path(self.folder, "WebDriverBiDiServer.json")
-
-        def ready():
-            if self.process.poll() is not None:
-                raise Failure(f"Firefox ended with status {self.process.returncode}")
-            try:
-                return json.loads(file.read_text())
-            except (FileNotFoundError, json.JSONDecodeError):
-                return None
-
-        place = wait("Firefox listens", ready)
-        return f"ws://{place['ws_host']}:{place['ws_port']}/session"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.process.terminate()
+    def _address(self) -> str | None:
         try:
-            self.process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+            place = json.loads(pathlib.Path(self.folder, "WebDriverBiDiServer.json").read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        return f"ws://{place['ws_host']}:{place['ws_port']}/session"
 
     def call(self, method: str, **parameters) -> dict:
         self.last += 1
@@ -100,7 +68,3 @@ class Firefox:
         if answer["type"] != "success":
             raise Failure(f"{expression}: {answer['exceptionDetails']['text']}")
         return json.loads(answer["result"]["value"])
-
-    def until(self, what: str, expression: str):
-        """Waits until an expression is true for JavaScript, and returns its value."""
-        return wait(what, lambda: self.run(expression))

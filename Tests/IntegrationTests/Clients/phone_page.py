@@ -13,7 +13,8 @@ import sys
 import urllib.parse
 import urllib.request
 
-from chromium import Chromium, Failure, wait
+from browser import Failure, wait
+from chromium import Chromium
 
 IPHONE, ANDROID = 'section[aria-label="iPhone iphone of ana"]', 'section[aria-label="Android pixel of ana"]'
 CATEGORIES = {"categories": [{"identifier": "ORDER", "options": ["customDismissAction"], "actions": [
