@@ -144,8 +144,8 @@ let package = Package(
         .target(
             name: "NotificationChannels",
             dependencies: [
-                "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
-                "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
+                "COpenSSL", "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP",
+                "ServiceHTTP", "ServiceSupport",
                 deque, log, metrics, coreMetrics, nioCore, nioHPACK, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
@@ -153,8 +153,8 @@ let package = Package(
         .target(
             name: "NotificationEnrichment",
             dependencies: [
-                "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
-                "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
+                "COpenSSL", "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP",
+                "ServiceHTTP", "ServiceSupport",
                 deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
@@ -249,6 +249,8 @@ let package = Package(
         ),
         // For the comparison of calendar triggers with Python.
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),
+        // What tests share: a log, a generator, how to wait.
+        .target(name: "TestSupport", dependencies: [log], path: "Tests/TestSupport"),
         // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
         .target(
             name: "HTTPTesting",
@@ -282,54 +284,60 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "carillon", "CarillonSimulation", "HTTPTesting", "Kafka", "LocalBroker", "NotificationChannels",
+                "TestSupport", "carillon", "CarillonSimulation", "HTTPTesting", "Kafka", "LocalBroker",
+                "NotificationChannels",
                 "NotificationEnrichment", "NotificationModel", "NotificationState", "NotificationPublisher",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log,
                 argumentParser,
             ]
         ),
-        .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
-        .testTarget(name: "LocalBrokerTests", dependencies: ["Kafka", "LocalBroker", log]),
+        .testTarget(name: "KafkaTests", dependencies: ["TestSupport", "Kafka", "LocalBroker", log]),
+        .testTarget(name: "LocalBrokerTests", dependencies: ["TestSupport", "Kafka", "LocalBroker", log]),
         .testTarget(
             name: "NotificationModelTests",
-            dependencies: ["NotificationDelivery", "NotificationModel", "NotificationState"],
+            dependencies: ["TestSupport", "NotificationDelivery", "NotificationModel", "NotificationState"],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(
             name: "NotificationPublisherTests",
-            dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log]
+            dependencies: ["TestSupport", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log]
         ),
         .testTarget(
             name: "ServiceHTTPTests",
             dependencies: [
-                "HTTPTesting", "NotificationModel", "ServiceHTTP", log, coreMetrics, metrics, hummingbird,
+                "TestSupport", "HTTPTesting", "NotificationModel", "ServiceHTTP", log, coreMetrics, metrics,
+                hummingbird,
                 hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioTLS,
             ]
         ),
         .testTarget(
             name: "OutboundHTTPTests",
             dependencies: [
-                "HTTPTesting", "LocalBroker", "OutboundHTTP", nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                "TestSupport", "HTTPTesting", "LocalBroker", "OutboundHTTP", nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL,
             ]
         ),
         .testTarget(
             name: "ServiceSupportTests",
             dependencies: [
-                "HTTPTesting", "LocalBroker", "NotificationModel", "ServiceSupport", log, coreMetrics, metrics,
+                "TestSupport", "HTTPTesting", "LocalBroker", "NotificationModel", "ServiceSupport", log, coreMetrics,
+                metrics,
                 lifecycle, configuration, nioCore, nioPosix,
             ]
         ),
         .testTarget(
             name: "NotificationProducerTests",
             dependencies: [
-                "HTTPTesting", "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceHTTP",
+                "TestSupport", "HTTPTesting", "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer",
+                "ServiceHTTP",
                 "ServiceSupport", log, metrics, lifecycle, httpTypes, nioCore,
             ]
         ),
         .testTarget(
             name: "NotificationConsumerTests",
             dependencies: [
-                "HTTPTesting", "Kafka", "LocalBroker", "NotificationDelivery", "NotificationModel", "NotificationState",
+                "TestSupport", "HTTPTesting", "Kafka", "LocalBroker", "NotificationDelivery", "NotificationModel",
+                "NotificationState",
                 "NotificationConsumer", "ServiceHTTP",
                 "ServiceSupport", log, grdb,
             ]
@@ -337,7 +345,7 @@ let package = Package(
         .testTarget(
             name: "NotificationChannelsTests",
             dependencies: [
-                "APNsSimulator", "COpenSSL", "FCMSimulator",
+                "TestSupport", "APNsSimulator", "COpenSSL", "FCMSimulator",
                 "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
                 "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
@@ -362,7 +370,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "CarillonSimulation", "Kafka", "LocalBroker", "NotificationConsumer", "NotificationModel",
+                "TestSupport", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationConsumer",
+                "NotificationModel",
                 "NotificationState",
                 "NotificationProducer",
                 "ServiceSupport",

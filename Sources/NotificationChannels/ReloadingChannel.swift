@@ -1,5 +1,4 @@
 package import Logging
-import NotificationConsumer
 package import NotificationDelivery
 package import ServiceSupport
 

@@ -5,6 +5,7 @@ import LocalBroker
 import NotificationModel
 import NotificationPublisher
 import Testing
+import TestSupport
 
 @testable import carillon
 

@@ -4,6 +4,7 @@ import NotificationModel
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import carillon
 

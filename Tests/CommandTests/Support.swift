@@ -7,8 +7,6 @@ import Testing
 @testable import Kafka
 @testable import carillon
 
-let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
 /// A file that is deleted with its last reference.
 final class TemporaryFile: Sendable {
     let path: String

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Both services with the channel `devices`, and the simulator of FCM as the push service.
 @Suite("Services that reach Android devices themselves", .serialized)

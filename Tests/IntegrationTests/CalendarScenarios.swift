@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Calendar triggers through both services. What a clock on the wall shows is computed by Foundation, which has its own time zone
 /// data.

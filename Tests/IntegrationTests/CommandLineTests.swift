@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import NotificationModel
 import ServiceSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Devices, and what comes back from them, through both services as real processes: curl registers devices and answers, a Python
 /// client plays the gateway and the phones, and kcat reads the results.

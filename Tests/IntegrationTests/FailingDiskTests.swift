@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A consumer service whose disk is full for a while: the system refuses writes to files.
 @Suite("A disk that fails", .serialized)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Quiet hours, caps and digests, by request.
 extension DeviceScenarios {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// What an operator watches Carillon with: `/metrics` of both services with every channel, a Prometheus that scrapes them, the rules
 /// and the queries of the board.

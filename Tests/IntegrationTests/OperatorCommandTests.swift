@@ -2,6 +2,7 @@ import Foundation
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
 
 /// `carillon config`, `check`, `topics` and `top`, as an operator runs them.
 @Suite("The operator's commands", .serialized)

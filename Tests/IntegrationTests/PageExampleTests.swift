@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Examples of the pages that need the services.
 @Suite("The examples of the pages, with both services", .serialized)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// The page of `carillon local`, as a browser sees it, and as other pages do.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// What a device shows while its app is in the foreground, categories that change under a notification that waits, and receipts.
 extension DeviceScenarios {

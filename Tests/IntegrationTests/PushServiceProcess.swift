@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `push_service.py`: a push service by HTTPS, whose browsers decrypt with another library.
 struct PushServiceProcess {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `carillon push` against a server that plays APNs, in Python: it verifies the provider token with PyJWT.
 @Suite("One push from the command line, against a server that plays APNs", .serialized)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Both services as real processes on one Kafka, with independent clients: the CloudEvents Python SDK and confluent-kafka publish
 /// business events, curl makes the calls, and kcat reads the results. The scenarios share the processes and run one after the

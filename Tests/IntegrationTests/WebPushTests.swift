@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Both services with the channel `devices`, and a push service whose browsers decrypt with another library.
 @Suite("Services that reach browsers themselves", .serialized)

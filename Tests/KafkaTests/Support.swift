@@ -3,8 +3,7 @@ import LocalBroker
 import Logging
 import Synchronization
 import Testing
-
-let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+import TestSupport
 
 /// The first records of a topic, in the order of each partition.
 ///
@@ -90,16 +89,6 @@ extension KafkaConsumer {
         _ = try poll(until: { texts.count >= count }, { texts.append($0.text) })
         return texts
     }
-}
-
-/// Waits until the condition holds; false when it does not within five minutes.
-func eventually(_ condition: () async -> Bool) async throws -> Bool {
-    let deadline = ContinuousClock.now.advanced(by: .seconds(300))
-    while await !condition() {
-        guard ContinuousClock.now < deadline else { return false }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    return true
 }
 
 /// A value that several threads share.

@@ -3,8 +3,7 @@ import Kafka
 import LocalBroker
 import Logging
 import Testing
-
-private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+import TestSupport
 
 @Suite(.timeLimit(.minutes(10)))
 struct LocalBrokerTests {

@@ -3,36 +3,12 @@ import LocalBroker
 import Logging
 import Synchronization
 import Testing
-
-/// Collects log lines.
-private final class Log: Sendable {
-    private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
-
-    var critical: [String] { lines.withLock { $0.filter { $0.level == .critical }.map(\.text) } }
-
-    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
-
-    private struct Handler: LogHandler {
-        let log: Log
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            log.lines.withLock { $0.append((event.level, "\(event.message) \(event.metadata ?? [:])")) }
-        }
-    }
-}
+import TestSupport
 
 @Suite(.timeLimit(.minutes(10)))
 struct LocalBrokerWatchTests {
     /// Publishes incompressible data to partition 0.
     private func push(mebibytes: Int, to broker: LocalBroker) async throws {
-        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         var random = SystemRandomNumberGenerator()
         for _ in 0..<mebibytes * 4 {
@@ -55,7 +31,7 @@ struct LocalBrokerWatchTests {
 
     @Test func `dropped records are logged once, as critical`() async throws {
         let broker = try LocalBroker(topics: ["t": 2])
-        let log = Log()
+        let log = CollectedLog()
         let watch = LocalBrokerWatch(broker: broker, topics: ["t", "t"], logger: log.logger)
         let place = KafkaTopicPartition(topic: "t", partition: 0)
         try await push(mebibytes: 2, to: broker)
@@ -66,9 +42,9 @@ struct LocalBrokerWatchTests {
         try await push(mebibytes: 1, to: broker)
         #expect(try await until { (watch.lost[place] ?? 0) > first })
         #expect(watch.lost.keys.map { $0 } == [place])
-        #expect(log.critical.count == 1)
-        #expect(log.critical.first?.contains("DROPPED RECORDS") == true)
-        #expect(log.critical.first?.contains("\"partition\": 0") == true)
+        #expect(log.lines(.critical).count == 1)
+        #expect(log.lines(.critical).first?.contains("DROPPED RECORDS") == true)
+        #expect(log.lines(.critical).first?.contains("\"partition\": 0") == true)
         run.cancel()
         try await run.value
         await broker.shutDown()
@@ -76,7 +52,7 @@ struct LocalBrokerWatchTests {
 
     @Test func `without dropped records nothing is logged, and a watch can run again`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
-        let log = Log()
+        let log = CollectedLog()
         let watch = LocalBrokerWatch(broker: broker, topics: ["t"], logger: log.logger)
         try await push(mebibytes: 1, to: broker)
         for _ in 0..<2 {
@@ -85,13 +61,13 @@ struct LocalBrokerWatchTests {
             run.cancel()
             try await run.value
         }
-        #expect(watch.lost.isEmpty && log.critical.isEmpty)
+        #expect(watch.lost.isEmpty && log.lines(.critical).isEmpty)
         await broker.shutDown()
     }
 
     @Test func `watching a topic does not create it`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
-        let log = Log()
+        let log = CollectedLog()
         let watch = LocalBrokerWatch(broker: broker, topics: ["later", "t"], logger: log.logger)
         let run = Task { try await watch.run(every: .milliseconds(10)) }
         try await Task.sleep(for: .milliseconds(200))

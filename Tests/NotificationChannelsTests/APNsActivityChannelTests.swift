@@ -2,6 +2,7 @@ import APNsSimulator
 import NotificationDelivery
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 

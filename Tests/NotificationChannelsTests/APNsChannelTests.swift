@@ -5,6 +5,7 @@ import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer
@@ -264,7 +265,7 @@ final class APNsBench {
     let simulator: APNsSimulator
     let channel: APNsChannel
     let desk: Desk
-    let log = LogLines()
+    let log = CollectedLog()
     let file: String
     private let state = Health()
     private let folder: TestFolder
@@ -294,7 +295,7 @@ final class APNsBench {
             egress: egress,
             health: state,
             registry: PrometheusRegistry(),
-            logger: Logger(label: "test") { [log] _ in log }
+            logger: log.logger
         )
         desk = Desk(channel)
     }

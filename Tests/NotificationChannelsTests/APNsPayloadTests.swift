@@ -1,6 +1,7 @@
 import NotificationDelivery
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 

@@ -1,5 +1,6 @@
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 

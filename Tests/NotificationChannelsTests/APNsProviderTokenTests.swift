@@ -3,6 +3,7 @@ import HTTPTesting
 import NotificationModel
 import OutboundHTTP
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import ServiceHTTP

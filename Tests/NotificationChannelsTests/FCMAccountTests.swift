@@ -4,6 +4,7 @@ import NotificationModel
 import OutboundHTTP
 import ServiceHTTP
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 

@@ -3,6 +3,7 @@ import Foundation
 import NotificationDelivery
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer

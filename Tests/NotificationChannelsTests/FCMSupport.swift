@@ -7,6 +7,7 @@ import NotificationModel
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer
@@ -86,7 +87,7 @@ final class FCMBench {
     let simulator: FCMSimulator
     let channel: FCMChannel
     let desk: Desk
-    let log = LogLines()
+    let log = CollectedLog()
     let file: String
     let wall = WallClock()
     private let state = Health()
@@ -136,7 +137,7 @@ final class FCMBench {
             egress: egress,
             health: state,
             registry: PrometheusRegistry(),
-            logger: Logger(label: "test") { [log] _ in log },
+            logger: log.logger,
             world: world
         )
         desk = Desk(channel)

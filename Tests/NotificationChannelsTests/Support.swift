@@ -7,6 +7,7 @@ import NotificationModel
 import OutboundHTTP
 import ServiceSupport
 import Synchronization
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer
@@ -114,7 +115,7 @@ struct WebhookBench {
     let time = ManualTime()
     let health = Health()
     let registry = PrometheusRegistry()
-    let log = LogLines()
+    let log = CollectedLog()
     private let folder: TestFolder
 
     init(
@@ -150,7 +151,7 @@ struct WebhookBench {
             source: "/carillon/test",
             health: health,
             registry: registry,
-            logger: Logger(label: "test") { _ in log },
+            logger: log.logger,
             resolver: resolver,
             addressLifetime: .zero,
             trusting: roots,
@@ -211,29 +212,5 @@ final class TestFolder: Sendable {
         try Data(text.utf8).write(to: URL(fileURLWithPath: file))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
         return file
-    }
-}
-
-/// What was logged, with its metadata.
-final class LogLines: LogHandler {
-    private let lines = Mutex<[String]>([])
-
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .trace }
-        set {}
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
     }
 }

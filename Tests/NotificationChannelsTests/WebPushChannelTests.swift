@@ -5,6 +5,7 @@ import NotificationModel
 import ServiceHTTP
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer

@@ -10,6 +10,7 @@ import ServiceHTTP
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer
@@ -116,7 +117,7 @@ final class WebPushBench {
     let service: ScriptedEndpoint
     let channel: WebPushChannel
     let desk: Desk
-    let log = LogLines()
+    let log = CollectedLog()
     let registry = PrometheusRegistry()
     let wall = Wall()
     let file: String
@@ -163,7 +164,7 @@ final class WebPushBench {
             egress: egress,
             health: state,
             registry: registry,
-            logger: Logger(label: "test") { [log] _ in log },
+            logger: log.logger,
             world: world
         )
         desk = Desk(channel)

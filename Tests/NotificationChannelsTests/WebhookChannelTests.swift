@@ -8,6 +8,7 @@ import OutboundHTTP
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer

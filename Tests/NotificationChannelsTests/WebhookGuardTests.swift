@@ -5,6 +5,7 @@ import NotificationDelivery
 import OutboundHTTP
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationChannels
 @testable import NotificationConsumer

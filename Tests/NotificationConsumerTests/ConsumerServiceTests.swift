@@ -7,6 +7,7 @@ import NotificationState
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 

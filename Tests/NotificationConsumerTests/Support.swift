@@ -7,8 +7,6 @@ import Testing
 
 @testable import NotificationConsumer
 
-let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
 /// Milliseconds on the tests' clock.
 func at(_ milliseconds: Int64) -> Timestamp { Timestamp(rawValue: 1_800_000_000_000 + milliseconds) }
 

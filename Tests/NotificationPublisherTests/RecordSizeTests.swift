@@ -3,21 +3,20 @@ import LocalBroker
 import Logging
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import NotificationPublisher
 
 /// Compares the record size of the model with that of librdkafka.
 @Suite(.timeLimit(.minutes(10)))
 struct RecordSizeTests {
-    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     @Test(arguments: [1_000, 65_536, 100_000, 1_000_000])
     func `a record within the model's limit fits in Kafka; without headers both limits agree`(bound: Int) async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await KafkaThread.run(name: "test") {
             var client = broker.clientConfiguration()
             client.properties["message.max.bytes"] = "\(bound)"
-            let producer = try KafkaLaneProducer(configuration: .init(client: client), logger: logger)
+            let producer = try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
             defer { producer.close(within: .seconds(5)) }
             let topic = try producer.topic("t")
             func isTaken(key: Int, headers: [(name: String, value: Int)], beyond: Int) throws -> Bool {

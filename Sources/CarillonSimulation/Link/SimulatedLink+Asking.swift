@@ -1,5 +1,6 @@
 import Kafka
 import NotificationConsumer
+import NotificationModel
 
 /// Calls to the broker, with their faults.
 extension SimulatedLink {

@@ -1,5 +1,6 @@
 import Kafka
 import NotificationConsumer
+import NotificationModel
 
 /// The group member: it joins, reacts to the answers to its heartbeats, and leaves.
 extension SimulatedLink {

@@ -57,13 +57,3 @@ final class MachineClock: Sendable {
     /// Milliseconds ahead of the true time.
     var currentError: Int64 { error.load(ordering: .relaxed) }
 }
-
-extension Duration {
-    /// Whole microseconds, rounded towards zero and limited to the range of the type.
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        guard !isTooLong else { return seconds < 0 ? .min : .max }
-        return scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000).partialValue
-    }
-}

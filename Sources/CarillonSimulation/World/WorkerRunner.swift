@@ -1,4 +1,5 @@
 import ServiceSupport
+import NotificationModel
 
 /// Runs one worker after the other in one process: the work of `Supervisor` on a thread, as events of the timeline. In both,
 /// `Succession` decides how to continue after the end of a worker.

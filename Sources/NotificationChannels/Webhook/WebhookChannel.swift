@@ -3,7 +3,6 @@ package import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
-import NotificationConsumer
 package import NotificationDelivery
 package import NotificationModel
 import OutboundHTTP

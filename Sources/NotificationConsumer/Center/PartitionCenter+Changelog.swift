@@ -52,7 +52,7 @@ extension PartitionCenter {
             let change = StoreChange(
                 key: key.encoded,
                 value: entry.isEmpty ? nil : entry.json(under: key, limit: limit),
-                due: entry.storedDue,
+                due: state.loadTime(of: entry.storedDue),
                 touched: entry.touched
             )
             changes.append(change)

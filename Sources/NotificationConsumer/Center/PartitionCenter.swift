@@ -213,7 +213,10 @@ struct PartitionCenter {
             let result = bench.run(body)
             takeBack(recipient)
             let region = bench.entry.waitsForRegion ? bench.entry : nil
-            if let change = bench.change(from: cause) { inUse.insert(key, &bench.entry, at: now, change) }
+            // What was moved in left an empty entry.
+            let change = bench.change(from: cause)
+            let isMoved = change.map { inUse.insert(key, &bench.entry, at: now, $0) } ?? false
+            if !isMoved { bench.entry = StateEntry() }
             if let region { try noteRegion(of: key, region, at: now) }
             return result
         }
@@ -227,12 +230,11 @@ struct PartitionCenter {
 
     mutating func add(_ effect: Effect) { bench.effects.append(effect) }
 
-    /// Takes over what a turn has counted. Its entry is the center's again, or was dropped.
+    /// Takes over what a turn has counted. Its entry is the center's again.
     private mutating func end() {
         unknownCategories += bench.unknownCategories
         inFlight += bench.attempts
         (bench.unknownCategories, bench.attempts) = (0, 0)
-        bench.entry = StateEntry()
     }
 
     /// Runs a turn that has no entry: over the record of a recipient, or where there is no room for one.
@@ -247,6 +249,7 @@ struct PartitionCenter {
         let result = body(&bench)
         let changed = bench.isRecipientChanged ? bench.recipient : nil
         bench.recipient = RecipientRecord()
+        bench.entry = StateEntry()
         end()
         return (result, changed)
     }
@@ -382,21 +385,25 @@ struct PartitionCenter {
         return (found.count, found.count < limit)
     }
 
-    /// Fires at most `limit` of the due timers, earliest first. The clock decides what is too late or expired.
+    /// Fires at most `limit` of the due timers, those of urgent notifications first. The clock decides what is too late or
+    /// expired.
     ///
-    /// - Parameter end: nothing due after it is sent; nil for `now`.
+    /// - Parameters:
+    ///   - end: nothing due after it is sent; nil for `now`.
+    ///   - urgentOnly: leaves the others.
     /// - Returns: how many fired. `lateness` is called with the lateness of each in milliseconds.
     mutating func fireDue(
         at now: Timestamp,
         through end: Timestamp? = nil,
         limit: Int,
+        urgentOnly: Bool = false,
         lateness: (Int64) -> Void = { _ in }
     ) throws -> Int {
         // Do not send entries that the procedure in progress has not reached yet.
         guard procedure == nil, !holdsTimers, replan == nil else { return 0 }
         var fired = 0
         let end = min(now, end ?? now)
-        while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {
+        while fired < limit, let (slot, due) = inUse.nextToFire(at: end, urgentOnly: urgentOnly) {
             let key = inUse.key(of: slot)
             if inUse.isInDigest(slot, at: now) {
                 try foldDigest(of: key, at: now)
@@ -406,7 +413,7 @@ struct PartitionCenter {
             lateness(now.rawValue - due.rawValue)
             fired += 1
             // What it sends may not begin yet: it is due until the next marker.
-            if inUse.nextDue() == due, inUse.popDue(at: end) == slot { break }
+            if let next = inUse.nextToFire(at: end, urgentOnly: urgentOnly), next == (slot, due) { break }
         }
         return fired
     }

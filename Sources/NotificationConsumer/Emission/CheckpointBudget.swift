@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// How many bytes one checkpoint may write: the amount that the broker recently acknowledged in two seconds. A
 /// transaction therefore ends long before its timeout, however slow the broker is, and the work of a lane soon becomes
 /// durable.

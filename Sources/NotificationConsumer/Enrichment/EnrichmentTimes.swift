@@ -1,4 +1,5 @@
 import ServiceSupport
+import NotificationModel
 
 /// The times of enrichments, in milliseconds.
 struct EnrichmentTimes: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Dispatch
 import Synchronization
+import NotificationModel
 
 /// Wakes one waiting thread from any other thread. A ring is kept until the next wait.
 final class Bell: Sendable {

@@ -305,17 +305,24 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             context.metrics.count(forgottenEarly: early ?? 0)
             if owned[number]?.isReplanning == true { try replan(number, at: now) }
             if owned[number]?.lacksZones == true { noteMissingZones(of: number) }
-            try fireTimers(of: number, at: now)
+        }
+        // A mass that is due in one partition lets no urgent timer of another one wait.
+        for urgentOnly in [true, false] {
+            for place in owned.numbers.indices {
+                try fireTimers(of: owned.firing(at: place), urgentOnly: urgentOnly, at: context.clock())
+            }
         }
     }
 
     /// Fires as many timers at a time as the checkpoint has room for if their contents are large.
-    private func fireTimers(of number: Int32, at now: Timestamp) throws {
+    private func fireTimers(of number: Int32, urgentOnly: Bool, at now: Timestamp) throws {
         var left = min(Self.timersPerTurn, sends.room)
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
             let fired = try usingStore {
-                try owned[number]?.fireDue(at: now, limit: limit) { context.metrics.record(lateness: $0) }
+                try owned[number]?.fireDue(at: now, limit: limit, urgentOnly: urgentOnly) {
+                    context.metrics.record(lateness: $0)
+                }
             }
             guard let fired, fired > 0 else { return }
             work += fired

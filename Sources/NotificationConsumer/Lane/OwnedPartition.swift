@@ -153,10 +153,11 @@ final class OwnedPartition {
     func fireDue(
         at now: Timestamp,
         limit: Int,
+        urgentOnly: Bool = false,
         lateness: (Int64) -> Void
     ) throws -> Int {
         // No occurrence after the limit is sent; the clock decides lateness and expiration.
-        try center.fireDue(at: now, through: fireLimit, limit: limit, lateness: lateness)
+        try center.fireDue(at: now, through: fireLimit, limit: limit, urgentOnly: urgentOnly, lateness: lateness)
     }
 
     // MARK: - Checkpoint

@@ -1,7 +1,6 @@
 package import Logging
 package import NIOSSL
 import NIOPosix
-import NotificationConsumer
 import NotificationModel
 import OutboundHTTP
 package import ServiceHTTP

@@ -1,8 +1,8 @@
 import Metrics
-import NotificationConsumer
 import OutboundHTTP
 import ServiceSupport
 import Synchronization
+import NotificationModel
 
 /// What `/metrics` shows about enrichment.
 struct EnrichmentMetrics: Sendable {

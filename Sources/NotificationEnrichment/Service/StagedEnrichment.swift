@@ -1,5 +1,4 @@
 import Logging
-import NotificationConsumer
 package import NotificationDelivery
 import NotificationModel
 import NotificationState

@@ -1,5 +1,4 @@
 import NIOCore
-import NotificationConsumer
 import NotificationModel
 import OutboundHTTP
 

@@ -1,4 +1,5 @@
-import COpenSSL
+import NotificationModel
+import ServiceHTTP
 import Synchronization
 
 /// The addresses under which clients get stored media:
@@ -51,7 +52,8 @@ package final class MediaLinks: Sendable {
         guard let key = keys.first else { return address }
         let until = until.clamped(to: OwnedDescriptor.latest)
         let expires = until / 1000 + (until % 1000 == 0 ? 0 : 1)
-        return "\(address)?expires=\(expires)&signature=\(Self.signature(of: name, expires: expires, key))"
+        let signature = Base64URL.encode(HMACSHA256.code(of: Self.signed(name, expires), key: key))
+        return "\(address)?expires=\(expires)&signature=\(signature)"
     }
 
     /// Checks the link of a request, in a time that does not depend on where signatures differ.
@@ -66,46 +68,15 @@ package final class MediaLinks: Sendable {
         guard !keys.isEmpty else { return .open }
         // The signature covers the text, so only the text that `url` writes is valid.
         guard let expires, let signature, let end = Int64(expires), end >= 0, "\(end)" == expires else { return .wrong }
-        var isSigned = false
-        for key in keys where Self.isEqual(Self.signature(of: fileName, expires: end, key), signature) {
-            isSigned = true
-        }
-        guard isSigned else { return .wrong }
+        guard let code = Base64URL.decode(signature[...].utf8) else { return .wrong }
+        let signed = Self.signed(fileName, end)
+        guard keys.contains(where: { HMACSHA256.isCode(code, of: signed, key: $0) }) else { return .wrong }
         let seconds = end - now.clamped(to: OwnedDescriptor.latest) / 1000
         return seconds > 0 ? .valid(seconds: seconds) : .expired
     }
 
-    private static func isEqual(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        return one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
-    }
-
-    private static func signature(of fileName: String, expires: Int64, _ key: [UInt8]) -> String {
-        let signed = Array("\(fileName)\n\(expires)".utf8)
-        let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { code, count in
-            var length: UInt32 = 0
-            HMAC(EVP_sha256(), key, Int32(key.count), signed, signed.count, code.baseAddress, &length)
-            count = Int(length)
-        }
-        return base64URL(code)
-    }
-
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        var (bits, count): (UInt32, Int) = (0, 0)
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[Int(bits >> UInt32(count) & 63)])
-            }
-        }
-        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
+    private static func signed(_ fileName: String, _ expires: Int64) -> [UInt8] {
+        Array("\(fileName)\n\(expires)".utf8)
     }
 }
 

@@ -69,7 +69,7 @@ package struct EnrichmentReport: Sendable {
     /// The JSON object; its size is bounded because all of its parts are.
     package var json: [UInt8] {
         var members: [JSONValue.Member] = [
-            .init("milliseconds", .number("\(duration.wholeMilliseconds)")),
+            .init("milliseconds", .number("\(max(0, duration.milliseconds))")),
             .init("attachments", .array(attachments.prefix(Self.maximumAttachments).map(\.json))),
             .init("enrichers", .array(enrichers.map(\.json))),
         ]
@@ -114,22 +114,13 @@ extension EnricherReport {
             }
         var members: [JSONValue.Member] = [.init("name", .string(name)), .init("outcome", .string(outcome))]
         if let reason { members.append(.init("reason", .string(bounded(reason)))) }
-        members.append(.init("milliseconds", .number("\(duration.wholeMilliseconds)")))
+        members.append(.init("milliseconds", .number("\(max(0, duration.milliseconds))")))
         return .object(members)
     }
 }
 
 /// Reason codes come from injected parts, too.
 private func bounded(_ reason: String) -> String { String(reason.unicodeScalars.prefix(64)) }
-
-extension Duration {
-    /// Rounded down; 0 when negative.
-    fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (milliseconds, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000)
-        return isTooLarge ? .max : max(0, milliseconds &+ attoseconds / 1_000_000_000_000_000)
-    }
-}
 
 extension String {
     /// Swift's strings are equal if they are equivalent in Unicode; identifiers are equal only byte by byte.

@@ -56,8 +56,8 @@ public struct PushSubscription: Sendable, Hashable {
         var (out, object, keys) = ([UInt8](), JSONObjectWriter(), JSONObjectWriter())
         object.member("endpoint", endpoint, &out)
         object.begin("keys", &out)
-        keys.member("p256dh", Base64URLText.encode(publicKey), &out)
-        keys.member("auth", Base64URLText.encode(authentication), &out)
+        keys.member("p256dh", Base64URL.encode(publicKey), &out)
+        keys.member("auth", Base64URL.encode(authentication), &out)
         keys.end(&out)
         object.end(&out)
         return String(decoding: out, as: UTF8.self)
@@ -82,7 +82,11 @@ public struct PushSubscription: Sendable, Hashable {
 
     private static func bytes(_ value: JSONValue?, _ field: String, _ count: Int) throws(ModelError) -> [UInt8] {
         guard let text = value?.stringValue else { throw refused(field, "is required: \(count) bytes in Base64url") }
-        guard let bytes = Base64URLText.decode(text) else { throw refused(field, "is not Base64url") }
+        // Browsers write none, libraries do.
+        let padding = text.utf8.reversed().prefix(2).prefix { $0 == UInt8(ascii: "=") }.count
+        guard let bytes = Base64URL.decode(text.utf8.dropLast(padding)) else {
+            throw refused(field, "is not Base64url")
+        }
         guard bytes.count == count else { throw refused(field, "has \(bytes.count) bytes, it must have \(count)") }
         return bytes
     }
@@ -108,39 +112,4 @@ extension PushSubscription: CustomStringConvertible, CustomReflectable {
 
     /// Nothing of endpoint and keys.
     public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// Base64url of short values (RFC 4648, 5), without padding; when it is read, padding may be there.
-private enum Base64URLText {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    static func encode(_ bytes: [UInt8]) -> String {
-        var (text, bits, count) = ([UInt8](), UInt32(0), 0)
-        for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[Int(bits >> UInt32(count) & 63)])
-            }
-        }
-        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// Nil for other text, and for bits beyond the last byte.
-    static func decode(_ text: String) -> [UInt8]? {
-        var (bytes, bits, count) = ([UInt8](), UInt32(0), 0)
-        let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
-        guard text.utf8.count - digits.count <= 2, digits.count % 4 != 1 else { return nil }
-        for byte in digits.reversed() {
-            guard let digit = alphabet.firstIndex(of: byte) else { return nil }
-            (bits, count) = (bits << 6 | UInt32(digit), count + 6)
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-                bits &= 1 << UInt32(count) - 1
-            }
-        }
-        return bits == 0 ? bytes : nil
-    }
 }

@@ -11,9 +11,9 @@ package struct StateEntry: Sendable, Hashable {
     /// Shown in the recipient's notification center. A repeating request can be both pending and delivered.
     package var delivered: Delivered?
     /// What targets show other than ``delivered``, and what is done about it; nil when nothing is.
-    package var screen: Screen?
+    @Boxed package var screen: Screen?
     /// What an entry of an older version says in place of a screen; nil in all others.
-    package var former: Former?
+    @Boxed package var former: Former?
     /// Closed requests and removals, to recognize repeated records; the newest last.
     package var known: [KnownRequest] = []
     /// What devices have told about its requests, to count each once; the newest last.
@@ -75,11 +75,17 @@ extension StateEntry {
         return true
     }
 
+    /// Whether it has one; copies nothing of it.
+    package var hasPending: Bool { _pending.isPresent }
+    /// Whether it has one; copies nothing of it.
+    package var hasHandover: Bool { _handover.isPresent }
+    /// Whether it has one; copies nothing of it.
+    package var hasScreen: Bool { _screen.isPresent }
+
     /// True when nothing is scheduled, held or on its way, and no target has to be changed.
     package var isIdle: Bool {
-        guard !_pending.isPresent, !_handover.isPresent else { return false }
-        guard case .some(let screen) = screen else { return true }
-        return screen.operations.isEmpty
+        guard !hasPending, !hasHandover else { return false }
+        return screen?.operations.isEmpty ?? true
     }
 
     /// Whether its notification is in the delivered set.
@@ -88,7 +94,7 @@ extension StateEntry {
     /// True when the entry holds nothing to keep.
     package var isEmpty: Bool {
         guard known.isEmpty, marks.isEmpty, !isDelivered, isIdle else { return false }
-        if case .some = screen { return false }
+        guard !hasScreen else { return false }
         if case .some = version { return false }
         return true
     }

@@ -22,17 +22,9 @@ package final class RequestSigner: Sendable {
     ///
     /// - Parameter signed: `id.timestamp.body`.
     package func signatures(of signed: [UInt8]) -> String {
-        keys.withLock { $0 }.map { "v1,\(Data(Self.code(of: signed, with: $0)).base64EncodedString())" }.joined(
+        keys.withLock { $0 }.map { "v1,\(Data(HMACSHA256.code(of: signed, key: $0)).base64EncodedString())" }.joined(
             separator: " "
         )
-    }
-
-    private static func code(of bytes: [UInt8], with key: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { digest, count in
-            var length: UInt32 = 0
-            HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, digest.baseAddress, &length)
-            count = Int(length)
-        }
     }
 }
 

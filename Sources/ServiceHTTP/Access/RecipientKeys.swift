@@ -29,10 +29,7 @@ struct RecipientKeys: Sendable {
         func verifies(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
             switch self {
             case .es256(let key): key.verifies(signature, of: signed)
-            case .hs256(let secret):
-                RecipientKeys.code(of: signed, secret).withUnsafeBytes { code in
-                    code.count == signature.count && CRYPTO_memcmp(code.baseAddress, signature, code.count) == 0
-                }
+            case .hs256(let secret): HMACSHA256.isCode(signature, of: signed, key: secret)
             }
         }
     }
@@ -47,15 +44,6 @@ struct RecipientKeys: Sendable {
     var isEmpty: Bool { keys.isEmpty }
 
     subscript(id: String) -> Key? { keys[id] }
-
-    /// HMAC with SHA-256.
-    static func code(of bytes: [UInt8], _ secret: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { digest, count in
-            var length: UInt32 = 0
-            HMAC(EVP_sha256(), secret, Int32(secret.count), bytes, bytes.count, digest.baseAddress, &length)
-            count = Int(length)
-        }
-    }
 
     /// The first secret of an application, by the order of the ids, and its id; nil without one.
     func secret(of application: String) -> (id: String, secret: [UInt8])? {

@@ -35,7 +35,7 @@ package struct RecipientTokenSigner: Sendable {
             .init("exp", .number("\(issued + Self.life)")),
         ])
         let signed = "\(Base64URL.encode(header.json)).\(Base64URL.encode(claims.json))"
-        return "\(signed).\(Base64URL.encode(RecipientKeys.code(of: Array(signed.utf8), secret)))"
+        return "\(signed).\(Base64URL.encode(HMACSHA256.code(of: Array(signed.utf8), key: secret)))"
     }
 }
 

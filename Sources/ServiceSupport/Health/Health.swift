@@ -1,4 +1,5 @@
 import Synchronization
+import NotificationModel
 
 /// Whether the service can work (readiness) and whether it should keep running (liveness).
 ///
@@ -123,8 +124,7 @@ public final class HealthComponent: Sendable {
 
     /// Reports progress of the component's thread; without effect outside of ``supervised(_:)``.
     public func beat() {
-        let (seconds, attoseconds) = (now() - made).components
-        lastBeat.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+        lastBeat.store((now() - made).nanoseconds, ordering: .relaxed)
     }
 
     /// Time since the last beat; nil while it is not supervised.

@@ -56,13 +56,3 @@ enum MomentArgument: ExpressibleByArgument, Hashable, Sendable {
         }
     }
 }
-
-extension Duration {
-    /// Whole milliseconds, rounded down and clamped to the range.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000)
-        guard !isTooLong else { return seconds < 0 ? .min : .max }
-        return scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
-    }
-}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kafka
 import ServiceSupport
+import NotificationModel
 
 /// `carillon topics`: the topics of Carillon on a cluster.
 struct TopicsCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -154,22 +155,5 @@ final class ChildProcess: Sendable {
         let status = try await child.ended(within: limit)
         guard status == 0 else { throw Failure(description: "status \(status); \(child.lastWords)") }
         return child
-    }
-}
-
-/// Waits for a condition, with a deadline far above the time of a successful run.
-func eventually(
-    _ what: String,
-    within limit: Duration = .seconds(300),
-    orSay explanation: () async -> String = { "" },
-    _ condition: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + limit
-    while true {
-        if try await condition() { return }
-        guard ContinuousClock.now < deadline else {
-            throw ChildProcess.Failure(description: "not within \(limit): \(what)\n\(await explanation())")
-        }
-        try await Task.sleep(for: .milliseconds(50))
     }
 }

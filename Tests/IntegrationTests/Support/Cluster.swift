@@ -1,5 +1,6 @@
 import Foundation
 import LocalBroker
+import TestSupport
 
 /// The Kafka cluster of a test run: that of `KAFKA_BOOTSTRAP_SERVERS` if it is set, else a separate `carillon broker`.
 final class Cluster: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `carillon fcm-simulator` as a process, in a folder of its own.
 struct FCMSimulatorProcess {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A program's output so far; each line is read once.
 final class Lines<Record: Sendable>: Sendable {

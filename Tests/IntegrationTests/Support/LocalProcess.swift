@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `carillon local`, and where it says that everything is.
 struct LocalProcess: Sendable {

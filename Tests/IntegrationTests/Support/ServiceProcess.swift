@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A service as a real process, with its settings as environment variables and its ports chosen by the system.
 final class ServiceProcess: Sendable {

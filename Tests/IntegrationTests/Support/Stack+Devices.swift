@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Devices, categories and what comes back, for the scenarios.
 extension Stack {

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 /// Kafka, both services as separate processes, and clients that read the results; shared by the scenarios.
 final class Stack: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// `carillon webpush-simulator`, and where it says that everything is.
 struct WebPushSimulatorProcess: Sendable {

@@ -1,6 +1,7 @@
 import Kafka
 import LocalBroker
 import Testing
+import TestSupport
 
 @Suite("End positions, and offsets by time", .timeLimit(.minutes(10)))
 struct KafkaConsumerOffsetsTests {

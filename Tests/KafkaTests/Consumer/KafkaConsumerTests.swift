@@ -1,6 +1,7 @@
 import Kafka
 import LocalBroker
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(10)))
 struct KafkaConsumerTests {
@@ -181,7 +182,7 @@ struct KafkaConsumerTests {
             read += try consumer.read(10)
             return read
         }
-        #expect(try await eventually { isDown.value })
+        try await eventually { isDown.value }
         try broker.setBroker(isUp: true)
         try await publish(numbers(10, from: 10), to: "t", on: broker)
         #expect(try await read == numbers(20))
@@ -361,7 +362,7 @@ struct KafkaConsumerTests {
             #expect(try consumer.poll(until: { !events.value.isEmpty }))
             return committed
         }
-        #expect(try await eventually { isReading.value })
+        try await eventually { isReading.value }
         async let second = consume(from: broker, group: "g") { consumer in
             try consumer.subscribe(to: ["t"])
             let read = try consumer.read(1)

@@ -2,6 +2,7 @@ import Dispatch
 import Kafka
 import LocalBroker
 import Testing
+import TestSupport
 
 /// A lost wake would make each poll last for an hour.
 @Suite("Ending a poll from another thread", .timeLimit(.minutes(10)))

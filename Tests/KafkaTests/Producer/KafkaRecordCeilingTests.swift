@@ -2,6 +2,7 @@ import Kafka
 import LocalBroker
 import Logging
 import Testing
+import TestSupport
 
 struct KafkaRecordCeilingTests {
     @Test func `a refusal halves it once for all producers with the same limit, down to the minimum`() {

@@ -1,5 +1,6 @@
 import LocalBroker
 import Testing
+import TestSupport
 
 @testable import Kafka
 

@@ -1,6 +1,7 @@
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
@@ -49,7 +50,7 @@ struct BadgeReplayTests {
 
     @Test(arguments: 0..<100)
     func `from any cut, a replay of the log counts each badge once`(seed: Int) throws {
-        var random = SeededGenerator(UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let rules = LifecycleRules(retention: 86_400_000, foregroundKept: 700)
         let limits = PartitionCenter.Limits(retention: 86_400_000)
         var bench = Bench(rules, limits: limits)

@@ -1,6 +1,7 @@
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
@@ -8,7 +9,7 @@ import Testing
 struct CenterPropertyTests {
     @Test(arguments: 0..<200)
     func `every request is closed, open or a duplicate, and none is sent early`(seed: Int) {
-        var random = SeededGenerator(UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var bench = Bench()
         var now: Int64 = 0
         var read: Set<RequestID> = []

@@ -2,6 +2,7 @@ import NotificationDelivery
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 

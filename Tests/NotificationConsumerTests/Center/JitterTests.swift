@@ -1,6 +1,7 @@
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
@@ -33,7 +34,7 @@ struct JitterTests {
 
     @Test(arguments: 0..<200)
     func `without an outage each occurrence is sent once, and not before it is due`(seed: Int) {
-        var random = SeededGenerator(UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let plan = Plan(&random)
         var bench = Bench()
         bench.apply(request("q", plan.plan), 0)
@@ -56,7 +57,7 @@ struct JitterTests {
 
     @Test(arguments: 0..<200)
     func `after an outage the due occurrences are missed, and no other is sent early`(seed: Int) {
-        var random = SeededGenerator(UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let plan = Plan(&random)
         var bench = Bench()
         bench.apply(request("q", plan.plan), 0)

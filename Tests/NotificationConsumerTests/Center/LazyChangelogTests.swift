@@ -1,6 +1,7 @@
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
@@ -72,7 +73,7 @@ struct LazyChangelogTests {
     /// One partition with room for all entries, and one that constantly forgets entries and suppresses requests.
     @Test(arguments: 0..<100, [1_000_000, 6])
     func `from any cut, a replay of the log reproduces the center`(seed: Int, entries: Int) throws {
-        var random = SeededGenerator(UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let limits = PartitionCenter.Limits(maximumEntries: entries, entriesPerPiece: seed % 2 == 0 ? 1000 : 2)
         var bench = Bench(limits: limits)
         var log: [CenterInput] = []

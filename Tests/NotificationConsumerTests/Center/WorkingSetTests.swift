@@ -1,13 +1,14 @@
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
 struct WorkingSetTests {
     @Test(arguments: 0..<20)
     func `it agrees with a dictionary after any additions, changes, cuts and evictions`(seed: UInt64) {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         var set = WorkingSet()
         var model: [NotificationKey: RequestID] = [:]
         var store: [NotificationKey: StateEntry] = [:]
@@ -55,7 +56,7 @@ struct WorkingSetTests {
         .init(requestID: id(name), content: content, expiration: nil, trace: .none, timer: .held, due: at(due))
     }
 
-    @Test func `of timers at one instant the time-critical ones fire first`() {
+    @Test func `urgent timers fire before others that are due, also before earlier ones`() {
         var set = WorkingSet()
         func add(_ name: String, _ level: String, due: Int64) {
             set.insert(key(name), at: at(0)) { entry in
@@ -70,14 +71,14 @@ struct WorkingSetTests {
         add("earlier", "passive", due: 9)
         add("later", "critical", due: 11)
         var order: [String] = []
-        while let slot = set.popDue(at: at(100)) {
+        while let (slot, _) = set.nextToFire(at: at(100)) {
             order.append(set.key(of: slot).identifier)
             set.update(slot, at: at(100)) { entry in
                 entry.pending = nil
                 return ((), changed: true)
             }
         }
-        #expect(order == ["earlier", "a2", "a4", "a0", "a1", "a3", "later"])
+        #expect(order == ["a2", "a4", "later", "earlier", "a0", "a1", "a3"])
     }
 
     @Test func `timers fire in order, also after changes of their due times`() {
@@ -100,7 +101,7 @@ struct WorkingSetTests {
         }
         #expect(set.armed == due.count && set.totals.pending == due.count)
         var fired: [Int64] = []
-        while let slot = set.popDue(at: at(1_000_000)) {
+        while let (slot, _) = set.nextToFire(at: at(1_000_000)) {
             let key = set.key(of: slot)
             fired.append((set.entry(of: slot).pending?.due?.rawValue ?? 0) - at(0).rawValue)
             #expect(due.removeValue(forKey: key) == fired.last)

@@ -3,6 +3,7 @@ import LocalBroker
 import NotificationModel
 import NotificationState
 import ServiceSupport
+import TestSupport
 
 @testable import NotificationConsumer
 

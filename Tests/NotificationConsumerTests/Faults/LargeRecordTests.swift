@@ -5,6 +5,7 @@ import NotificationModel
 import NotificationState
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 

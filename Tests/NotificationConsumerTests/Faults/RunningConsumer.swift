@@ -4,6 +4,7 @@ import NotificationModel
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
@@ -26,7 +27,7 @@ final class RunningConsumer: Sendable {
             configuration: configuration,
             health: health,
             registry: registry,
-            logger: Logger(label: "test") { [log] _ in log }
+            logger: log.logger
         )
         self.service = service
         let end = EndOfService()
@@ -88,44 +89,5 @@ func consuming<Result: Sendable>(
     } catch {
         await consumer.stop()
         throw error
-    }
-}
-
-/// The log as text.
-final class CollectedLog: LogHandler, Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .debug }
-        set {}
-    }
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    /// Lines of a level, with their metadata.
-    func lines(_ level: Logger.Level) -> [String] { lines.withLock { $0 }.filter { $0.hasPrefix("\(level) ") } }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
-    }
-}
-
-/// Waits for a condition, with a deadline far above the time of a successful run.
-func eventually(
-    _ what: String,
-    within limit: Duration = .seconds(300),
-    orSay explanation: () -> String = { "" },
-    _ condition: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + limit
-    while try await !condition() {
-        try #require(ContinuousClock.now < deadline, "not within \(limit): \(what)\n\(explanation())")
-        try await Task.sleep(for: .milliseconds(2))
     }
 }

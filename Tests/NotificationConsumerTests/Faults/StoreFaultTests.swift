@@ -6,6 +6,7 @@ import NotificationModel
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 

@@ -5,6 +5,7 @@ import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 import Synchronization
+import TestSupport
 
 @testable import NotificationConsumer
 

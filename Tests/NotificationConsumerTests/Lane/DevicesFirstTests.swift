@@ -4,6 +4,7 @@ import NotificationModel
 import NotificationState
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 

@@ -4,6 +4,7 @@ import NotificationModel
 import ServiceHTTP
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 

@@ -5,6 +5,7 @@ import NotificationDelivery
 import NotificationModel
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
@@ -37,7 +38,7 @@ final class TestDisk: Sendable {
             cluster: "c1",
             limits: limits,
             clock: clock,
-            logger: Logger(label: "test") { [log] _ in log }
+            logger: log.logger
         )
     }
 }
@@ -282,7 +283,7 @@ struct DiskEntryStoreTests {
     @Test(arguments: 0..<4 as Range<UInt64>)
     func `it agrees with a dictionary, also if the disk is repeatedly full`(seed: UInt64) throws {
         try withDisk { disk in
-            var random = SeededGenerator(seed)
+            var random = SeededGenerator(seed: seed)
             var model = StoreModel(seed: seed)
             var turns = Turns()
             let shared = disk.open { $0.batchSize = 20 }

@@ -1,22 +1,8 @@
 import Foundation
 import NotificationModel
+import TestSupport
 
 @testable import NotificationConsumer
-
-/// The same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word >> 31
-    }
-}
 
 /// A directory of one test.
 func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
@@ -108,7 +94,7 @@ struct StoreModel {
     private(set) var offset: Int64 = 0
     private var random: SeededGenerator
 
-    init(seed: UInt64) { random = SeededGenerator(seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private mutating func key() -> [UInt8] {
         // Recipients whose names are prefixes of others, few enough that keys repeat.

@@ -1,5 +1,6 @@
 import NotificationModel
 import Testing
+import TestSupport
 
 @Suite("Payloads of APNs as teams have them")
 struct ExistingAPNsPayloadTests {

@@ -1,6 +1,7 @@
 import Testing
 
 import NotificationDelivery
+import TestSupport
 @testable import NotificationModel
 @testable import NotificationState
 

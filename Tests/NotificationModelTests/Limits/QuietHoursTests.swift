@@ -1,5 +1,6 @@
 @testable import NotificationModel
 import Testing
+import TestSupport
 
 @Suite("Quiet hours")
 struct QuietHoursTests {

@@ -2,6 +2,7 @@ import Foundation
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @Suite("Regions")
 struct RegionSideTests {

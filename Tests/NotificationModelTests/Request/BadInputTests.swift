@@ -1,6 +1,7 @@
 import NotificationModel
 import NotificationState
 import Testing
+import TestSupport
 
 @Suite("Bad input")
 struct BadInputTests {

@@ -1,4 +1,5 @@
 import NotificationModel
+import TestSupport
 
 /// Valid requests of every form, the same for the same seed.
 enum RandomRequest {

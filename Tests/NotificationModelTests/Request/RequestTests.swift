@@ -1,5 +1,6 @@
 import NotificationModel
 import Testing
+import TestSupport
 
 @Suite("Requests")
 struct RequestTests {

@@ -1,6 +1,7 @@
 import NotificationDelivery
 import NotificationModel
 import NotificationState
+import TestSupport
 
 /// Entries and markers of every form, the same for the same seed.
 enum RandomState {

@@ -3,6 +3,7 @@ import NotificationDelivery
 import NotificationModel
 @testable import NotificationState
 import Testing
+import TestSupport
 
 @Suite("The changelog's codec")
 struct StateCodecTests {

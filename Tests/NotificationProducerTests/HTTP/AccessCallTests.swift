@@ -5,6 +5,7 @@ import NotificationModel
 import ServiceHTTP
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 
@@ -132,12 +133,12 @@ struct AccessCallTests {
                 for file in [tokens, identity.key] {
                     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
                 }
-                let log = CollectedLog()
+                let log = CollectedLog(from: .info)
                 var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
                 configuration.http.tokensFile = tokens
                 (configuration.http.tlsCertificate, configuration.http.tlsKey) = (identity.certificate, identity.key)
                 _ = try ProducerService(configuration: configuration, health: Health(), logger: log.logger)
-                let warnings = log.all.filter { $0.hasPrefix("warning: ") && $0.contains("chmod") }
+                let warnings = log.lines.filter { $0.hasPrefix("warning: ") && $0.contains("chmod") }
                 #expect(warnings.count == (isExposed ? 2 : 0), "\(mode): \(warnings)")
                 for (file, warning) in zip([tokens, identity.key], warnings) { #expect(warning.contains(file)) }
             }

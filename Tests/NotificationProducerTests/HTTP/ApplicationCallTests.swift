@@ -4,6 +4,7 @@ import Kafka
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 
@@ -121,7 +122,7 @@ struct ApplicationCallTests {
             let answer = try await send(harness, expired, "DELETE", "/v1/recipients/ana/devices/d")
             #expect(answer.status == 401 && answer["detail"] == "The token has expired.", "\(answer.text)")
             #expect(answer.headers["www-authenticate"] == "Bearer error=\"invalid_token\"")
-            #expect(!harness.log.all.contains { $0.contains(token) })
+            #expect(!harness.log.lines.contains { $0.contains(token) })
         }
     }
 
@@ -270,7 +271,7 @@ struct ApplicationCallTests {
             _ = try files.write("no token", "tokens")
             _ = try files.write(try String(contentsOfFile: other.key, encoding: .utf8), "one-key.pem")
             await harness.service.reload()
-            let errors = harness.log.all.filter { $0.hasPrefix("error: ") }
+            let errors = harness.log.lines.filter { $0.hasPrefix("error: ") }
             #expect(errors.count == 2 && errors[0].contains("http.tokens.file") && errors[1].contains("http.tls.key"))
             #expect(try await status(Self.gateway, trusting: former) == "202")
 
@@ -282,7 +283,7 @@ struct ApplicationCallTests {
             #expect(try await status("another-0123456789", trusting: other.certificate) == "202")
             #expect(try await status(recipient, trusting: other.certificate) == "403", "its key is the bank's now")
             #expect(try await status("another-0123456789", trusting: former) == "000")
-            #expect(harness.log.all.filter { $0.hasPrefix("error: ") }.count == 2)
+            #expect(harness.log.lines.filter { $0.hasPrefix("error: ") }.count == 2)
         }
     }
 }

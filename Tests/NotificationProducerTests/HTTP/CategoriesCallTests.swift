@@ -4,6 +4,7 @@ import Kafka
 import LocalBroker
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 

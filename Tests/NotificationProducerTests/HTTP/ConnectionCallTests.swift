@@ -2,6 +2,7 @@ import HTTPTesting
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 

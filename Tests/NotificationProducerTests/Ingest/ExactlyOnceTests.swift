@@ -4,6 +4,8 @@ import LocalBroker
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
+import Logging
 
 @testable import NotificationProducer
 
@@ -84,7 +86,7 @@ struct ExactlyOnceTests {
             try await harness.produceFast(events(0..<100))
             // This also shows that the call was made. Readiness reports it too, for a second.
             try await eventually("the failure") {
-                harness.log.all.contains { $0.hasPrefix("error: ingest failed") && $0.contains(said) }
+                harness.log.lines.contains { $0.hasPrefix("error: ingest failed") && $0.contains(said) }
             }
             try await eventually("being ready again") { harness.isReady }
             #expect(try await harness.distinctIDs(Self.topics.requests, count: 100).count == 100)
@@ -129,7 +131,7 @@ struct ExactlyOnceTests {
             harness.broker.inject(errors: [.init(rawValue: 0), .messageTooLarge], on: .produce)
             try await harness.produce(events(1..<2))
             #expect(try await harness.distinctIDs(Self.topics.requests, count: 1).count == 1)
-            #expect(harness.log.all.contains { $0.contains("too large") && $0.contains("500000") })
+            #expect(harness.log.lines.contains { $0.contains("too large") && $0.contains("500000") })
         }
     }
 
@@ -257,7 +259,7 @@ struct ExactlyOnceTests {
     @Test("Only the default depends on the cluster, and is logged once")
     func choice() async throws {
         let broker = try LocalBroker()
-        let log = CollectedLog()
+        let log = CollectedLog(from: .info)
         let logger = log.logger
         try await KafkaThread.run(name: "test") {
             let wait = BrokerWait(
@@ -277,7 +279,7 @@ struct ExactlyOnceTests {
             }
         }
         let why = #"["reason": the embedded broker cannot give more]"#
-        #expect(log.all == ["info: delivery guarantee of ingest: at-least-once \(why)"])
+        #expect(log.lines == ["info: delivery guarantee of ingest: at-least-once \(why)"])
         await broker.shutDown()
     }
 

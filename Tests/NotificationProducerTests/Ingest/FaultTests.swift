@@ -4,6 +4,7 @@ import LocalBroker
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 

@@ -3,6 +3,7 @@ import Kafka
 import LocalBroker
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 
@@ -186,8 +187,8 @@ struct IngestTests {
             let dead = try await harness.records(ProducerHarness.topics.deadLetters, count: 2)
             #expect(dead.allSatisfy { $0.header("ce_type") == "com.example.other" })
             try await harness.stop()
-            let told = harness.log.all.filter { $0.contains("dead letter") && $0.contains("no-rule") }
-            #expect(told.count == 2, "\(harness.log.all)")
+            let told = harness.log.lines.filter { $0.contains("dead letter") && $0.contains("no-rule") }
+            #expect(told.count == 2, "\(harness.log.lines)")
             #expect(told.first?.hasPrefix("warning: dead letter ") == true, "\(told)")
             #expect(told.last?.hasPrefix("warning: more dead letters") == true, "\(told)")
         }

@@ -3,6 +3,7 @@ import LocalBroker
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 
@@ -103,7 +104,7 @@ struct LargeEventTests {
             }
             let records = try await harness.records(ProducerHarness.topics.requests, count: 8)
             #expect(records.allSatisfy { $0.headers.allSatisfy { $0.value?.count ?? 0 <= 512 } })
-            #expect(!harness.log.all.contains { $0.contains("ingest failed") })
+            #expect(!harness.log.lines.contains { $0.contains("ingest failed") })
         }
     }
 

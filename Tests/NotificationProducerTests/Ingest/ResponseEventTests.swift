@@ -4,6 +4,7 @@ import LocalBroker
 import NotificationModel
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 
@@ -142,7 +143,7 @@ struct ResponseEventTests {
             try await harness.produce(Self.both("1"))
             #expect(try await harness.distinctIDs(ProducerHarness.topics.requests, count: 20).count == 20)
             try await harness.stop()
-            #expect(!harness.log.all.contains { $0.contains("was not committed") })
+            #expect(!harness.log.lines.contains { $0.contains("was not committed") })
         }
     }
 
@@ -155,7 +156,7 @@ struct ResponseEventTests {
         try await ProducerHarness.with(configure: { $0.rulesFile = path.path }) { harness in
             try await harness.produce([Self.response(id: "e1")])
             try await eventually("the first session") {
-                harness.log.all.contains { $0.contains("ingest reads events") }
+                harness.log.lines.contains { $0.contains("ingest reads events") }
             }
             try write(Self.chain)
             #expect(await harness.service.reloadRules())
@@ -164,14 +165,14 @@ struct ResponseEventTests {
             try write(Self.unchained)
             #expect(await harness.service.reloadRules())
             try await eventually("the third session") {
-                harness.log.all.count { $0.contains("ingest reads events") } == 3
+                harness.log.lines.count { $0.contains("ingest reads events") } == 3
             }
             try await harness.produce([
                 Self.response(id: "e2"), BusinessEvent.sample(data: #"{"customer":"ben"}"#).record,
             ])
             let records = try await harness.records(ProducerHarness.topics.requests, count: 2)
             #expect(records.map(\.keyText).sorted { $0 ?? "" < $1 ?? "" } == ["shop/ana/order-7-thanks", "shop/ben/i"])
-            #expect(!harness.log.all.contains { $0.contains("failed") })
+            #expect(!harness.log.lines.contains { $0.contains("failed") })
         }
     }
 

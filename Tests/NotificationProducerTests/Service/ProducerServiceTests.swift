@@ -2,6 +2,7 @@ import Logging
 import ServiceSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 

@@ -7,6 +7,7 @@ import NotificationModel
 import ServiceLifecycle
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationProducer
 
@@ -93,7 +94,7 @@ final class ProducerHarness: Sendable {
             configuration.http.tokensFile = file.path
         }
         configure(&configuration)
-        let log = CollectedLog()
+        let log = CollectedLog(from: .info)
         let service = try ProducerService(
             configuration: configuration,
             health: health,
@@ -207,15 +208,6 @@ func within<Result: Sendable>(
         defer { group.cancelAll() }
         guard let first = try await group.next() else { throw CancellationError() }
         return first
-    }
-}
-
-/// Waits until a condition holds.
-func eventually(_ what: String, _ condition: @escaping @Sendable () async throws -> Bool) async throws {
-    try await within(.seconds(300), what) {
-        while try await !condition() {
-            try await Task.sleep(for: .milliseconds(20))
-        }
     }
 }
 

@@ -4,6 +4,7 @@ import LocalBroker
 import NIOCore
 import NIOPosix
 import Testing
+import TestSupport
 
 @testable import OutboundHTTP
 
@@ -56,11 +57,11 @@ struct HTTP2OtherServerTests {
         #expect(await client.answer("/device").status == 200)
         server.pause()
         async let open = client.answers(20, body: ByteBuffer(repeating: 1, count: 1000))
-        try await HTTP2TestClient.eventually { client.pool.usage.inFlight == 20 }
+        try await eventually { client.pool.usage.inFlight == 20 }
         server.stop()
         #expect(await open.allSatisfy { $0.failure?.isSent == true })
         async let late = client.answer()
-        try await HTTP2TestClient.eventually { !client.events.failures.isEmpty }
+        try await eventually { !client.events.failures.isEmpty }
         await client.close()
         #expect(await late.failure?.isSent == false)
     }

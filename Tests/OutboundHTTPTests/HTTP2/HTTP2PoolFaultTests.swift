@@ -4,6 +4,7 @@ import NIOHTTP2
 import NIOPosix
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import OutboundHTTP
 
@@ -108,13 +109,13 @@ struct HTTP2PoolFaultTests {
         }
         let first = try await client.answer().get()
         async let silent = client.answers(5, within: .seconds(20))
-        try await HTTP2TestClient.eventually { server.received.withLock { $0.count } >= 6 }
-        try await HTTP2TestClient.eventually { client.events.retirements.contains(.unanswered) }
+        try await eventually { server.received.withLock { $0.count } >= 6 }
+        try await eventually { client.events.retirements.contains(.unanswered) }
         let second = try await client.answer().get()
         #expect(second.connection != first.connection)
         let outcomes = await silent
         #expect(outcomes.allSatisfy { $0.failure?.clientCode == .timedOut && $0.failure?.isSent == true })
-        try await HTTP2TestClient.eventually { server.resets.load(ordering: .relaxed) == 5 }
+        try await eventually { server.resets.load(ordering: .relaxed) == 5 }
         await client.close()
         try await server.stop()
     }
@@ -123,7 +124,7 @@ struct HTTP2PoolFaultTests {
         let server = HTTP2TestServer { $0.answer() }
         let client = try HTTP2TestClient(port: await server.start()) { $0.pingAfter = .milliseconds(10) }
         #expect(await client.answer().status == 200)
-        try await HTTP2TestClient.eventually { server.pings.load(ordering: .relaxed) >= 3 }
+        try await eventually { server.pings.load(ordering: .relaxed) >= 3 }
         #expect(client.pool.usage.opened == 1 && client.events.retirements.isEmpty)
         await client.close()
         try await server.stop()
@@ -243,7 +244,7 @@ struct HTTP2PoolFaultTests {
         try await socket.close()
         let client = try HTTP2TestClient(port: port)
         async let late = client.answer(within: .seconds(2))
-        try await HTTP2TestClient.eventually { !client.events.failures.isEmpty }
+        try await eventually { !client.events.failures.isEmpty }
         let failure = await late.failure
         #expect(failure?.clientCode == .notConnected && failure?.isSent == false)
         #expect(failure?.detail.contains("127.0.0.1 port \(port)") == true)

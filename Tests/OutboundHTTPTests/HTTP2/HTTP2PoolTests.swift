@@ -4,6 +4,7 @@ import NIOHTTP2
 import NIOPosix
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import OutboundHTTP
 
@@ -33,7 +34,7 @@ struct HTTP2PoolTests {
         #expect(received.field(":path") == "/3/device/00ff" && received.field(":authority") == client.origin.hostHeader)
         #expect(received.body == Array(Self.body(300).readableBytesView))
         await client.close()
-        try await HTTP2TestClient.eventually { server.goAways.load(ordering: .relaxed) == 1 }
+        try await eventually { server.goAways.load(ordering: .relaxed) == 1 }
         try await server.stop()
     }
 
@@ -60,7 +61,7 @@ struct HTTP2PoolTests {
             }
         }
         #expect(server.received.withLock { $0.count } == threads * each)
-        try await HTTP2TestClient.eventually { client.pool.usage.inFlight == 0 && client.pool.usage.waiting == 0 }
+        try await eventually { client.pool.usage.inFlight == 0 && client.pool.usage.waiting == 0 }
         await client.close()
         try await server.stop()
     }
@@ -70,8 +71,8 @@ struct HTTP2PoolTests {
         let server = HTTP2TestServer(beforeSettings: { _ in gate.futureResult }) { $0.answer() }
         let client = try HTTP2TestClient(port: await server.start())
         async let outcome = client.answer()
-        try await HTTP2TestClient.eventually { !server.connections.withLock { $0.isEmpty } }
-        try await HTTP2TestClient.eventually { client.pool.usage.waiting == 1 && client.pool.usage.opening == 1 }
+        try await eventually { !server.connections.withLock { $0.isEmpty } }
+        try await eventually { client.pool.usage.waiting == 1 && client.pool.usage.opening == 1 }
         gate.succeed()
         #expect(await outcome.status == 200)
         await client.close()
@@ -132,14 +133,14 @@ struct HTTP2PoolTests {
         }
         let client = try HTTP2TestClient(port: await server.start()) { $0.connections = 1 }
         async let large = client.answer(body: Self.body(60_000))
-        try await HTTP2TestClient.eventually { server.bytes.load(ordering: .relaxed) == 100 }
+        try await eventually { server.bytes.load(ordering: .relaxed) == 100 }
         server.connections.withLock { $0.first }?.answer(1, 413, body: "too large")
         #expect(await large.status == 413)
-        try await HTTP2TestClient.eventually { server.resets.load(ordering: .relaxed) == 1 }
+        try await eventually { server.resets.load(ordering: .relaxed) == 1 }
         #expect(await client.answer().status == 200)
         // Beside another request only what fits into the window is sent.
         async let silent = client.answer("/silent", within: .seconds(3))
-        try await HTTP2TestClient.eventually { client.pool.usage.inFlight == 1 }
+        try await eventually { client.pool.usage.inFlight == 1 }
         #expect(await client.answer(body: Self.body(50)).status == 200)
         #expect(await silent.failure?.isSent == true)
         await client.close()
@@ -171,10 +172,10 @@ struct HTTP2PoolTests {
         let (sent, waits) = (client.request("/silent", onEnd: note), client.request("/waits", onEnd: note))
         client.pool.send(sent)
         client.pool.send(waits)
-        try await HTTP2TestClient.eventually { server.received.withLock { $0.count } == 1 }
+        try await eventually { server.received.withLock { $0.count } == 1 }
         client.pool.cancel(waits)
         client.pool.cancel(sent)
-        try await HTTP2TestClient.eventually { failures.withLock { $0.count } == 2 }
+        try await eventually { failures.withLock { $0.count } == 2 }
         #expect(failures.withLock { $0.map { $0?.isSent } } == [false, true])
         #expect(failures.withLock { $0.allSatisfy { $0?.clientCode == .cancelled } })
         #expect(await client.answer("/next").status == 200)
@@ -218,7 +219,7 @@ struct HTTP2PoolTests {
         var client: HTTP2TestClient? = try HTTP2TestClient(port: await server.start())
         #expect(await client?.answer().status == 200)
         client = nil
-        try await HTTP2TestClient.eventually { server.goAways.load(ordering: .relaxed) == 1 }
+        try await eventually { server.goAways.load(ordering: .relaxed) == 1 }
         try await server.stop()
     }
 

@@ -3,6 +3,7 @@ import NIOCore
 import NIOSSL
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import OutboundHTTP
 
@@ -29,7 +30,7 @@ struct HTTP2TLSTests {
     /// Why no connection opens for a request, which is not sent.
     private static func failure(_ client: HTTP2TestClient) async throws -> OutboundFailure {
         async let outcome = client.answer()
-        try await HTTP2TestClient.eventually { !client.events.failures.isEmpty }
+        try await eventually { !client.events.failures.isEmpty }
         await client.close()
         #expect(await outcome.failure?.isSent == false)
         return try #require(client.events.failures.first)
@@ -92,7 +93,7 @@ struct HTTP2TLSTests {
         await client.close()
         let nobody = try HTTP2TestClient(port: port, scheme: "https", trusting: roots)
         async let refused = nobody.answer()
-        try await HTTP2TestClient.eventually { !nobody.events.failures.isEmpty }
+        try await eventually { !nobody.events.failures.isEmpty }
         await nobody.close()
         #expect(await refused.failure != nil)
         #expect(server.received.withLock { $0.count } == 1)

@@ -118,11 +118,6 @@ struct HTTP2TestClient {
     }
 
     func close() async { await pool.shutdown(by: .now()) }
-
-    /// Waits for something that happens without anybody being told.
-    static func eventually(_ condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(5)) }
-    }
 }
 
 extension Result where Success == HTTP2Answer, Failure == OutboundFailure {

@@ -3,40 +3,18 @@ import NIOCore
 import NIOEmbedded
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import ServiceHTTP
 
 @Suite("A listener that cannot accept connections")
 struct AcceptFailuresTests {
-    private final class Lines: Sendable {
-        private let all = Mutex<[String]>([])
-
-        var written: [String] { all.withLock { $0 } }
-
-        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-        private struct Handler: LogHandler {
-            let lines: Lines
-            var metadata: Logger.Metadata = [:]
-            var logLevel = Logger.Level.info
-
-            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-                get { metadata[key] }
-                set { metadata[key] = newValue }
-            }
-
-            func log(event: LogEvent) {
-                lines.all.withLock { $0.append("\(event.level): \(event.message) \(event.metadata ?? [:])") }
-            }
-        }
-    }
-
     private struct Listener {
         let channel = EmbeddedChannel()
-        let lines = Lines()
+        let log = CollectedLog()
 
         init() throws {
-            let failures = AcceptFailures(of: "HTTP API", logger: lines.logger, metrics: .none)
+            let failures = AcceptFailures(of: "HTTP API", logger: log.logger, metrics: .none)
             try channel.pipeline.syncOperations.addHandler(failures)
         }
 
@@ -73,18 +51,18 @@ struct AcceptFailuresTests {
     func logs() throws {
         let listener = try Listener()
         for _ in 0..<100 { listener.fail() }
-        #expect(listener.lines.written.count == 1)
-        let line = try #require(listener.lines.written.first)
+        #expect(listener.log.lines.count == 1)
+        let line = try #require(listener.log.lines.first)
         #expect(line.hasPrefix("error: "))
         #expect(line.contains("ulimit -n"))
         #expect(line.contains("HTTP API"))
         listener.wait(AcceptFailures.quiet - .milliseconds(1))
         listener.fail()
-        #expect(listener.lines.written.count == 1)
+        #expect(listener.log.lines.count == 1)
         listener.wait(.milliseconds(1))
         listener.fail()
-        #expect(listener.lines.written.count == 2)
-        #expect(listener.lines.written.last?.contains("100") == true, "\(listener.lines.written)")
+        #expect(listener.log.lines.count == 2)
+        #expect(listener.log.lines.last?.contains("100") == true, "\(listener.log.lines)")
     }
 
     @Test("Other errors change nothing")
@@ -93,6 +71,6 @@ struct AcceptFailuresTests {
         listener.channel.pipeline.fireErrorCaught(CancellationError())
         try? listener.channel.throwIfErrorCaught()
         #expect(listener.reads.isEmpty)
-        #expect(listener.lines.written.isEmpty)
+        #expect(listener.log.lines.isEmpty)
     }
 }

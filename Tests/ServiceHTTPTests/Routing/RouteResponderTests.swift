@@ -7,6 +7,7 @@ import NIOCore
 import NIOEmbedded
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import ServiceHTTP
 
@@ -71,7 +72,7 @@ struct RouteResponderTests {
         authority: String? = "localhost",
         access: Access = .everybody
     ) async throws -> Answer {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let logger = quiet
         let responder = RouteResponder(
             Self.routes,
             access: AccessControl(access, defaultApplication: "shop", now: { Timestamp(rawValue: 1_795_000_060_000) }),

@@ -3,14 +3,13 @@ import LocalBroker
 import Logging
 import NotificationModel
 import Testing
+import TestSupport
 
 @testable import ServiceSupport
 
 @Suite("The reader of categories", .timeLimit(.minutes(10)))
 struct CategoryReaderTests {
     private static let topic = "carillon.categories"
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     /// A reader that runs until it is stopped.
     private struct Running {
         let table = CategoryTable()
@@ -26,7 +25,7 @@ struct CategoryReaderTests {
                 client: client,
                 health: health,
                 registry: registry,
-                logger: logger
+                logger: quiet
             )
             self.reader = reader
             task = Task { try await reader.run() }
@@ -53,7 +52,7 @@ struct CategoryReaderTests {
     private func publish(_ records: [(key: String?, value: [UInt8]?)], on broker: LocalBroker) async throws {
         let producer = try KafkaProducer(
             configuration: .init(client: broker.clientConfiguration(clientID: "test")),
-            logger: Self.logger
+            logger: quiet
         )
         for record in records {
             _ = try await producer.send(
@@ -61,10 +60,6 @@ struct CategoryReaderTests {
             )
         }
         await producer.shutDown(within: .seconds(5))
-    }
-
-    private func eventually(_ condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     @Test("it is ready when it has read what the topic had, and follows")

@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import Testing
+import TestSupport
 
 @testable import ServiceSupport
 
@@ -11,14 +12,12 @@ struct SupervisorTests {
 
     private let stop = StopSignal()
     private let component = Health().component("worker")
-    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     private func supervisor() -> Supervisor {
         .init(
             .init(name: "worker", restartsFrom: "the beginning"),
             stop: stop,
             health: component,
-            logger: logger,
+            logger: quiet,
             firstPause: .milliseconds(1)
         )
     }
@@ -100,12 +99,12 @@ struct SupervisorTests {
     func supervised() throws {
         let health = Health(stallTimeout: .zero)
         let (worker, cluster) = (health.component("worker"), health.component("cluster"))
-        #expect(try BrokerWait(health: cluster, stop: stop, logger: logger).until { health.notLive.count } == 1)
+        #expect(try BrokerWait(health: cluster, stop: stop, logger: quiet).until { health.notLive.count } == 1)
         #expect(health.notLive.isEmpty)
-        var supervisor = Supervisor(.init(name: "w", restartsFrom: "x"), stop: stop, health: worker, logger: logger)
+        var supervisor = Supervisor(.init(name: "w", restartsFrom: "x"), stop: stop, health: worker, logger: quiet)
         try supervisor.run(
             { _, _ in
-                _ = try BrokerWait(health: worker, stop: stop, logger: logger).until {}
+                _ = try BrokerWait(health: worker, stop: stop, logger: quiet).until {}
                 #expect(health.notLive.map(\.component) == ["worker"])
                 stop.request()
             },
@@ -118,7 +117,7 @@ struct SupervisorTests {
     @Test("the broker is asked until it answers; a permanent error ends it")
     func brokerWait() throws {
         var (asked, pauses) = (0, 0)
-        let wait = BrokerWait(health: component, stop: stop, logger: logger) { pauses += 1 }
+        let wait = BrokerWait(health: component, stop: stop, logger: quiet) { pauses += 1 }
         let answer = try wait.until {
             asked += 1
             guard asked == 3 else { throw KafkaError(code: .timedOut, reason: "no answer", isRetriable: true) }

@@ -1,7 +1,6 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import NotificationConsumer
 import NotificationModel
 import OutboundHTTP
 import ServiceSupport

@@ -1,7 +1,6 @@
 package import Logging
 import NIOCore
 import NIOPosix
-import NotificationConsumer
 package import NotificationDelivery
 package import NotificationModel
 import OutboundHTTP

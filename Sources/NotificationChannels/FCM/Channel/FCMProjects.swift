@@ -2,7 +2,6 @@ import NIOCore
 import NIOHPACK
 import NIOPosix
 import NIOSSL
-import NotificationConsumer
 import NotificationModel
 import OutboundHTTP
 import ServiceSupport

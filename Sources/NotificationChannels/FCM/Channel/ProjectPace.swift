@@ -1,5 +1,4 @@
 import DequeModule
-import NotificationConsumer
 import NotificationDelivery
 import NotificationModel
 

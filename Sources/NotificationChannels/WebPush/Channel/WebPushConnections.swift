@@ -1,9 +1,9 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import NotificationConsumer
 import OutboundHTTP
 import ServiceSupport
+import NotificationModel
 
 extension OutboundConnections {
     /// The connections to the push services of subscriptions: addresses are judged, and applications and hosts share them.

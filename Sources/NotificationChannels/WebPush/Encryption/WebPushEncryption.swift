@@ -1,5 +1,6 @@
 import COpenSSL
 package import NotificationModel
+import ServiceHTTP
 
 /// What is drawn at random for each message.
 package struct WebPushSecrets: Sendable {
@@ -98,20 +99,13 @@ struct WebPushKeys {
     /// - Returns: Nil when OpenSSL fails.
     init?(shared: [UInt8], receiver: [UInt8], sender: [UInt8], authentication: [UInt8], salt: [UInt8]) {
         let purpose = Array("WebPush: info\0".utf8) + receiver + sender
-        guard let combined = Self.hmac(shared, key: authentication),
-            let material = Self.hmac(purpose + [1], key: combined),
-            let extracted = Self.hmac(material, key: salt),
-            let contentKey = Self.hmac(Array("Content-Encoding: aes128gcm\0".utf8) + [1], key: extracted),
-            let nonce = Self.hmac(Array("Content-Encoding: nonce\0".utf8) + [1], key: extracted)
-        else { return nil }
+        // One block of HKDF is one HMAC: no key here is longer.
+        let combined = HMACSHA256.code(of: shared, key: authentication)
+        let material = HMACSHA256.code(of: purpose + [1], key: combined)
+        let extracted = HMACSHA256.code(of: material, key: salt)
+        let contentKey = HMACSHA256.code(of: Array("Content-Encoding: aes128gcm\0".utf8) + [1], key: extracted)
+        let nonce = HMACSHA256.code(of: Array("Content-Encoding: nonce\0".utf8) + [1], key: extracted)
+        guard ![combined, material, extracted, contentKey, nonce].contains([]) else { return nil }
         (self.contentKey, self.nonce) = (Array(contentKey.prefix(16)), Array(nonce.prefix(12)))
-    }
-
-    /// One block of HKDF is one HMAC: no key here is longer.
-    private static func hmac(_ bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        var count: UInt32 = 0
-        guard HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, &digest, &count) != nil else { return nil }
-        return digest
     }
 }

@@ -6,6 +6,9 @@ struct DueWindow {
     /// How far the window reaches ahead of the clock, and the remainder at which it advances, in milliseconds.
     private static let ahead: Int64 = 10_000
     private static let refillAhead: Int64 = 5_000
+    /// How much earlier than others urgent entries are loaded, in milliseconds: so they are in memory before a mass that is due
+    /// with them.
+    static let urgentLead: Int64 = 60_000
     /// Timers loaded at a time, and the maximum number of timers in memory.
     static let loadedAtATime = 256
     static let maximumArmed = 200_000

@@ -14,9 +14,9 @@ struct WorkingSet {
     struct Standing {
         /// When the pending notification is due.
         var due: Timestamp?
-        /// It goes before others that are due at the same instant.
-        var isUrgent = false
         var state: State
+        /// It goes before others that are due.
+        var isUrgent: Bool { state.contains(.timeCritical) }
         /// The input whose log represents a lazy change.
         var lazyInput = InputTopic.requests
         var isUsed = true
@@ -48,6 +48,13 @@ struct WorkingSet {
         static let empty = State(rawValue: 256)
         /// Its timer was postponed in memory: the store would load it when it was due.
         static let postponed = State(rawValue: 512)
+        /// What is pending is time-sensitive or critical.
+        static let timeCritical = State(rawValue: 1024)
+
+        /// When an entry whose timer is due at an instant is loaded from the store.
+        func loadTime(of due: Timestamp?) -> Timestamp? {
+            contains(.timeCritical) ? due?.adding(milliseconds: -DueWindow.urgentLead) : due
+        }
     }
 
     /// The cause of a change.
@@ -188,12 +195,17 @@ struct WorkingSet {
     }
 
     /// Moves a new entry in, unless it is empty.
-    mutating func insert(_ key: NotificationKey, _ entry: inout StateEntry, at now: Timestamp, _ change: Change) {
-        guard !entry.isEmpty else { return }
+    ///
+    /// - Returns: whether it did.
+    @discardableResult
+    mutating func insert(_ key: NotificationKey, _ entry: inout StateEntry, at now: Timestamp, _ change: Change) -> Bool
+    {
+        guard !entry.isEmpty else { return false }
         entry.touched = now
         totals.entries += 1
         if !entry.isIdle { totals.pending += 1 }
         noteChange(add(key, &entry, state: []), at: now, change)
+        return true
     }
 
     /// Adds an entry that was loaded from the store.
@@ -233,7 +245,11 @@ struct WorkingSet {
         if let after {
             let content = entries[Int(slot)].pending?.content
             let isUrgent = content.flatMap { InterruptionLevel(ofContent: $0) }?.isUrgent ?? false
-            standings[Int(slot)].isUrgent = isUrgent
+            if isUrgent {
+                standings[Int(slot)].state.insert(.timeCritical)
+            } else {
+                standings[Int(slot)].state.remove(.timeCritical)
+            }
             alarms.insert(.init(due: after, isUrgent: isUrgent, slot: slot))
         }
         if alarms.isStale { rebuildAlarms() }
@@ -269,17 +285,21 @@ struct WorkingSet {
         )
     }
 
-    private mutating func nextAlarm() -> Alarms.Alarm? {
-        alarms.next { [standings] in standings[Int($0.slot)].due == $0.due }
+    /// The earliest due time.
+    mutating func nextDue() -> Timestamp? {
+        alarms.next { [standings] in Self.isCurrent($0, standings) }?.due
     }
 
-    /// The earliest due time.
-    mutating func nextDue() -> Timestamp? { nextAlarm()?.due }
+    /// The slot to fire next, and its due time: the earliest of the urgent ones that are due, then of the others. The update that
+    /// fires it rearms its timer.
+    mutating func nextToFire(at now: Timestamp, urgentOnly: Bool = false) -> (slot: Slot, due: Timestamp)? {
+        alarms.next(dueAt: now, urgentOnly: urgentOnly) { [standings] in Self.isCurrent($0, standings) }
+            .map { ($0.slot, $0.due) }
+    }
 
-    /// The next due slot; the update that fires it rearms its timer.
-    mutating func popDue(at now: Timestamp) -> Slot? {
-        guard let alarm = nextAlarm(), alarm.due <= now else { return nil }
-        return alarm.slot
+    private static func isCurrent(_ alarm: Alarms.Alarm, _ standings: [Standing]) -> Bool {
+        let standing = standings[Int(alarm.slot)]
+        return standing.due == alarm.due && standing.isUrgent == alarm.isUrgent
     }
 
     // MARK: - Leaving
@@ -293,7 +313,8 @@ struct WorkingSet {
             standings[place].state.remove(.cut)
             guard standings[place].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
             let isLater =
-                standings[place].due.map { $0 > reach } ?? false && !standings[place].state.contains(.postponed)
+                standings[place].state.loadTime(of: standings[place].due).map { $0 > reach } ?? false
+                && !standings[place].state.contains(.postponed)
             let isEmpty = standings[place].state.contains(.empty)
             if isEmpty || isLater && !entries[place].isUnderWay { remove(slot) }
         }
@@ -306,8 +327,8 @@ struct WorkingSet {
         while count > maximum, looked < 256 {
             looked += 1
             hand = hand + 1 < standings.count ? hand + 1 : 0
-            guard standings[hand].isUsed, standings[hand].due == nil, entries[hand].handover == nil,
-                entries[hand].screen == nil,
+            guard standings[hand].isUsed, standings[hand].due == nil, !entries[hand].hasHandover,
+                !entries[hand].hasScreen,
                 standings[hand].state.subtracting([.urgent, .region, .idle]) == .logged
             else { continue }
             if standings[hand].isRecent {

@@ -13,8 +13,8 @@ extension StateEntry {
     /// Whether a record with this id was applied before: it is pending, being sent, delivered, or closed and not yet
     /// forgotten.
     func knows(_ id: RequestID, since horizon: Timestamp) -> Bool {
-        pending?.requestID == id || delivered?.requestID == id || handover?.showing.requestID == id
-            || remembers(id, since: horizon)
+        hasPending && pending?.requestID == id || delivered?.requestID == id
+            || hasHandover && handover?.showing.requestID == id || remembers(id, since: horizon)
     }
 
     func remembers(_ id: RequestID, since horizon: Timestamp) -> Bool {

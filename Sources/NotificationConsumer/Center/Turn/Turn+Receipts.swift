@@ -59,7 +59,7 @@ extension Turn {
     /// Whether another notification has taken the place of a request's, or nothing is known of the request.
     private func isSuperseded(_ id: RequestID) -> Bool {
         if entry.handover?.showing.requestID == id || entry.delivered?.requestID == id { return false }
-        if entry.delivered != nil || entry.handover != nil { return true }
+        if entry.isDelivered || entry.hasHandover { return true }
         return !entry.remembers(id, since: rules.rememberedSince(now))
     }
 

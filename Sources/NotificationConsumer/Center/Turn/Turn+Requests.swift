@@ -19,22 +19,35 @@ extension Turn {
         guard isCurrent(request.version, of: request.id, request.trace) else { return .superseded }
         guard hasRoomForRegion else { return refuseCapped(request) }
 
-        let replaced = entry.pending
-        if replaced != nil || entry.handover != nil { supersede(by: request) }
-        if mayHaveBeenSent { doubt(request) }
-        if let expiration = request.expiration, expiration <= now, !isOwed(request) {
-            expire(request.id, inDoubt: entry.isInDoubt(Showing(request.id, nil)), request.trace)
-            return .applied
+        if case .immediate(collapseWindow: 0) = request.plan {
+            if replaceEarlier(by: request) { send(request) }
+        } else {
+            wait(for: request)
         }
+        return .applied
+    }
+
+    private mutating func wait(for request: CenterInput.Request) {
+        let replaced = entry.pending
+        guard replaceEarlier(by: request) else { return }
         switch request.plan {
-        case .immediate(let window) where window > 0: hold(request, window: window, replacing: replaced)
-        case .immediate: send(request)
+        case .immediate(let window): hold(request, window: window, replacing: replaced)
         case .scheduled(let schedule): arm(request, schedule, replacing: replaced)
         case .region(let trigger): arm(request, trigger, replacing: replaced)
         // Planned before.
         case .floating: break
         }
-        return .applied
+    }
+
+    /// What is pending or on its way under the key ends.
+    ///
+    /// - Returns: false when the request has expired, which is answered.
+    private mutating func replaceEarlier(by request: CenterInput.Request) -> Bool {
+        if entry.hasPending || entry.hasHandover { supersede(by: request) }
+        if mayHaveBeenSent { doubt(request) }
+        guard let expiration = request.expiration, expiration <= now, !isOwed(request) else { return true }
+        expire(request.id, inDoubt: entry.isInDoubt(Showing(request.id, nil)), request.trace)
+        return false
     }
 
     /// The partition has no room for another pending notification: answers the request and remembers its id.

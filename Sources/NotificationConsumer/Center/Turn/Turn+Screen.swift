@@ -11,7 +11,7 @@ extension Turn {
     mutating func reconcile() {
         for _ in 0..<Self.passes {
             if fireTurn() { continue }
-            guard entry.screen != nil, beginOperations() else { break }
+            guard entry.hasScreen, beginOperations() else { break }
         }
         settleRemoval()
         tidy()

@@ -93,7 +93,7 @@ struct Turn {
     /// Runs an operation, and then does what the targets need.
     mutating func run<Result>(_ body: (inout Turn) -> Result) -> Result {
         let result = body(&self)
-        if entry.screen != nil || entry.handover != nil, !conditions.isReplay { reconcile() }
+        if entry.hasScreen || entry.hasHandover, !conditions.isReplay { reconcile() }
         return result
     }
 

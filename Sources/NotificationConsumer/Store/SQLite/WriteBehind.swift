@@ -330,6 +330,6 @@ extension DueCursor: Comparable {
 extension Duration {
     /// The interval for Dispatch; zero when negative.
     var dispatchInterval: DispatchTimeInterval {
-        .nanoseconds(Int(clamping: max(0, components.seconds) * 1_000_000_000 + components.attoseconds / 1_000_000_000))
+        .nanoseconds(Int(max(0, nanoseconds)))
     }
 }

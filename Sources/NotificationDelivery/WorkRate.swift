@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// How often work may begin: a token bucket, which has `burst` tokens at first and gets `perSecond` of them in a second.
 package struct WorkRate: Sendable {
     /// In nanoseconds.

@@ -1,0 +1,46 @@
+/// Base64url without padding (RFC 4648, section 5; RFC 7515, section 2).
+package enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var (text, bits, count) = ([UInt8](), UInt32(0), 0)
+        text.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
+        for byte in bytes {
+            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+            }
+        }
+        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Nil for other text, and for bits beyond the last byte.
+    package static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+        guard text.count % 4 != 1 else { return nil }
+        var (bytes, bits, count) = ([UInt8](), UInt32(0), 0)
+        bytes.reserveCapacity(text.count * 3 / 4)
+        for byte in text {
+            guard let digit = value(of: byte) else { return nil }
+            (bits, count) = (bits << 6 | digit, count + 6)
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+                bits &= 1 << UInt32(count) - 1
+            }
+        }
+        return bits == 0 ? bytes : nil
+    }
+
+    private static func value(of byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}
