@@ -83,7 +83,7 @@ def use(producer: str, queries: str) -> None:
     request = answer.parsed.request_id
 
     def pending() -> dict:
-        page = list_notifications.sync(recipient, client=questions, state=ListNotificationsState.PENDING)
+        page = list_notifications.sync(recipient, client=questions, application="shop", state=ListNotificationsState.PENDING)
         return {one.identifier: one.pending for one in page.notifications}
 
     until("both are pending", lambda: (len(found := pending()) == 2, found))
@@ -95,7 +95,7 @@ def use(producer: str, queries: str) -> None:
     answer = remove_notification.sync_detailed(recipient, "order/1", client=client, state=RemoveNotificationState.PENDING)
     expect("a cancel", answer.status_code == 202, answer)
     until("it is cancelled", lambda: (set(found := pending()) == {"by-event"}, found))
-    answer = get_notification.sync_detailed(recipient, "order/1", client=questions)
+    answer = get_notification.sync_detailed(recipient, "order/1", client=questions, application="shop")
     expect("nothing is under it", answer.status_code == 404 and answer.parsed.reason == "not-found", answer)
 
     wrong = Notification.from_dict({"content": {"title": "No"}, "trigger": {"type": "timeInterval", "timeInterval": -1}})
