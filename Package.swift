@@ -231,7 +231,8 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "APNsSimulator", "CarillonSimulation", "FCMSimulator", "Kafka", "LocalBroker", "NotificationDelivery",
+                "APNsSimulator", "CarillonSimulation", "COpenSSL", "FCMSimulator", "Kafka", "LocalBroker",
+                "NotificationDelivery",
                 "NotificationModel", "NotificationState", "PushSimulation",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
@@ -245,7 +246,7 @@ let package = Package(
             resources: [
                 "index.html", "phone.css", "phone.js", "screen.js", "notification.js", "timeline.js", "controls.js",
                 "elements.js", "carillon.js", "carillon-subscribe.js", "carillon-worker.js",
-            ].map { .embedInCode("Phone/Page/\($0)") }
+            ].map { .embedInCode("Phone/Page/\($0)") } + [.embedInCode("Explain/life.css")]
         ),
         // For the comparison of calendar triggers with Python.
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),

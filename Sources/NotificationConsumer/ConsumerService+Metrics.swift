@@ -18,6 +18,11 @@ extension ConsumerService {
         registry.describe("events.shortened", "Events that did not fit a record as a whole, and lack some parts.")
         registry.describe(UnsaidMembers.metric, UnsaidMembers.help)
         registry.describe("notification.events", "Events published, by name.")
+        registry.describe(
+            "notifications.requested",
+            "Requests that were neither duplicates nor dead letters, and digests; each is open until it is closed."
+        )
+        registry.describe("notifications.closed", "Requests and digests that were closed, by the name of the event.")
         registry.describe("dead.letters", "Records rejected as dead letters, by reason.")
         registry.describe("center.entries.forgotten.early", "Entries forgotten early because of the limit.")
         registry.describe("schedule.deviation", "Lateness of timers at hand-over.")
@@ -61,6 +66,14 @@ extension ConsumerService {
                 help: "Notifications that are scheduled or held, and not sent yet.",
                 value: total(\.pending)
             )
+            for state in OpenState.allCases {
+                page.gauge(
+                    "open",
+                    help: "Requests and digests that are not closed, by what they wait for.",
+                    value: total { $0.open[state] },
+                    labels: [("state", state.name)]
+                )
+            }
             page.gauge(
                 "center.entries",
                 help: "Entries kept, pending and remembered.",

@@ -84,6 +84,60 @@ struct ExplainTests {
         #expect(LifeJSON.line(.now(nil)) == Array("{\"now\":[]}\n".utf8))
     }
 
+    // MARK: The page
+
+    private static func page(_ parts: LifePart..., identifier: String = "order-1") throws -> String {
+        var page = LifePage(
+            try NotificationKey(application: "shop", recipient: "ana", identifier: identifier),
+            made: now
+        )
+        for part in parts { page.add(part) }
+        return page.html
+    }
+
+    @Test func `as a page it has each step with its parts and reasons, what is gone, and what is kept now`() throws {
+        let delivered = Self.event(
+            "delivered",
+            """
+            {"requestId":"a","closes":true,"enrichment":{"milliseconds":412,"attachments":[]},"devices":[\
+            {"device":"phone","platform":"apns","token":"SECRET","outcome":"accepted","presentation":["banner"]},\
+            {"device":"old","platform":"apns","token":"SECRET","outcome":"rejected","reason":"unregistered"}]}
+            """
+        )
+        let html = try Self.page(.gone(topic: "carillon.requests", before: Self.now), .step(delivered), .now(nil))
+        let steps = ["delivered", "enriched", "in 412 ms", "accepted", "phone banner", "rejected", "old unregistered"]
+        var rest = Substring(html)
+        for word in ["Records of carillon.requests before"] + steps + ["unregistered: the platform", "nothing is kept"]
+        {
+            let found = try #require(rest.range(of: word), "\(word) is not in the rest of \(html)")
+            rest = rest[found.upperBound...]
+        }
+        #expect(!html.contains("SECRET"))
+        #expect(html.contains("<time datetime=\"\(Self.now.rfc3339)\">"))
+    }
+
+    @Test func `what is in records is text, and the policy lets nothing run or load but the page's own style`() throws {
+        let hostile = #"</style><script>alert(1)</script><img src=x onerror=alert(1)>"' & \u202E \u0000"#
+        let value =
+            #"{"requestId":"a","closes":true,"channel":"\#(hostile.replacing("\"", with: "\\\""))","reason":"x"}"#
+        let identifier = #"</title><script>alert('x')</script>"#
+        let html = try Self.page(.step(Self.event("delivered", value)), identifier: identifier)
+        #expect(html.contains("&lt;script&gt;alert(1)") && html.contains("&lt;script&gt;alert(&#39;x&#39;)"))
+        for tag in ["<script", "<img", "<link", "<iframe", "<a ", "javascript:", "\u{202E}", "\u{0}"] {
+            #expect(!html.contains(tag), "\(tag.debugDescription) in \(html)")
+        }
+        #expect(html.matches(of: /<style>/).count == 1 && html.matches(of: /<\/style>/).count == 1)
+        #expect(LifePage.policy.hasPrefix("default-src 'none'; style-src 'sha256-"))
+        #expect(html.contains("http-equiv=\"Content-Security-Policy\" content=\"\(LifePage.policy)\""))
+    }
+
+    @Test func `a page is written once, so it is not followed`() {
+        #expect(refusal(["explain", "ana", "order-1", "--html", "life.html"]) == nil)
+        for other in ["--follow", "--json"] {
+            #expect(refusal(["explain", "ana", "order-1", "--html", "life.html", other])?.status == 64)
+        }
+    }
+
     // MARK: Topics
 
     /// The embedded broker, and what is written to it.

@@ -147,6 +147,43 @@ struct PhonePageTests {
         await local.child.end()
     }
 
+    @Test("the whole life of a notification is a page of its own, of the file and of the page with phones alike")
+    func life() async throws {
+        let local = try await LocalProcess()
+        let (page, folder) = (try local.place("phone"), try TemporaryFolder())
+        let path = "v1/recipients/ana/notifications/%3Cb%3E1/explain"
+        let put = try await Curl.send(
+            "PUT",
+            "\(try local.place("http"))/v1/recipients/ana/notifications/%3Cb%3E1",
+            headers: [("content-type", "application/json")],
+            body: Data(#"{"content":{"title":"<script>alert(1)</script>"}}"#.utf8)
+        )
+        #expect(put.status == 202)
+        var answer = try await Curl.send("GET", page + path)
+        try await eventually("it is delivered", orSay: { "\(answer.status): \(answer.text)" }) {
+            answer = try await Curl.send("GET", page + path)
+            return answer.status == 200 && answer.text.contains(">delivered<")
+        }
+        #expect(answer.headers["content-type"] == "text/html; charset=utf-8")
+        let policy = answer.headers["content-security-policy"] ?? ""
+        #expect(
+            policy.hasPrefix("default-src 'none'; style-src 'sha256-") && policy.hasSuffix("frame-ancestors 'none'")
+        )
+        #expect(!answer.text.contains("<script") && !answer.text.contains("<b>"))
+        #expect(try await Curl.send("GET", page + path, headers: [("sec-fetch-site", "cross-site")]).status == 403)
+        #expect(try await Curl.send("GET", page + path + "?application=bank").status == 404)
+
+        let file = folder.file("life.html")
+        let written = try await ChildProcess.run(
+            try Tools.product("carillon"),
+            ["explain", "ana", "<b>1", "--html", file, "--bootstrap-servers", try local.place("broker")]
+        )
+        #expect(written.outputText.isEmpty)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.contains("&lt;script&gt;alert(1)") && text.contains(">delivered<"))
+        await local.child.end()
+    }
+
     @Test("other pages and other names get nothing, and the page's own files let nothing else in")
     func others() async throws {
         let local = try await LocalProcess()

@@ -26,8 +26,9 @@ DOCUMENTS = {
 class Bundle:
     """Collects schemas under #/components/schemas."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeps_titles: bool) -> None:
         self.schemas: dict[str, object] = {}
+        self.keeps_titles = keeps_titles
 
     def add(self, name: str, schema: object) -> None:
         if self.schemas.setdefault(name, schema) != schema:
@@ -51,7 +52,10 @@ class Bundle:
         if isinstance(value, dict):
             return {
                 key: f"#/components/schemas/{names[member.rsplit('/', 1)[1]]}"
-                if key == "$ref" and isinstance(member, str) else self.resolve(member, names)
+                if key == "$ref" and isinstance(member, str)
+                # Generators of clients know the schema of everything as an object only.
+                else {name: {} if one is True else self.resolve(one, names) for name, one in member.items()}
+                if key == "properties" else self.resolve(member, names)
                 for key, member in value.items()
             }
         return [self.resolve(member, names) for member in value] if isinstance(value, list) else value
@@ -76,11 +80,14 @@ class Bundle:
             schema["required"] = [name for name in schema.get("required", []) if name not in left_out]
             if not schema["required"]:
                 del schema["required"]
+        # Generators of clients would name their types by titles, which are sentences.
+        if not self.keeps_titles and (title := schema.pop("title", None)):
+            schema = {"description": title} | schema
         return schema | {key: member for key, member in value.items() if key in ("title", "description")}
 
 
 def document(file: str) -> dict:
-    bundle = Bundle()
+    bundle = Bundle(keeps_titles=not file.startswith("openapi"))
     made = bundle.expand(yaml.safe_load((HERE / file).read_text(encoding="utf-8")))
     schemas = made.setdefault("components", {}).setdefault("schemas", {})
     for name, schema in bundle.schemas.items():

@@ -17,6 +17,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case deadLetters = "exactly the bad records become dead letters"
         case content = "what is delivered is what was requested"
         case nothingLost = "every request is closed, or waits"
+        case open = "what is counted as open is what is not closed"
         case state = "the changelog holds what is open, as of its marker"
         case marker = "the marker moves forward, and not beyond the log"
         case firedThrough = "nothing fires beyond a committed firedThrough"

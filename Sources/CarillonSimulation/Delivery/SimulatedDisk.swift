@@ -1,6 +1,7 @@
 import Foundation
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 
 /// The stores on a machine's disk, by partition; they outlive the process.
 final class SimulatedDisk {
@@ -13,6 +14,7 @@ final class SimulatedDisk {
         var value: [UInt8]
         var due: Timestamp?
         var touched: Timestamp
+        var open: OpenRequests
         /// Orders entries with the same due time.
         var number: Int64
     }

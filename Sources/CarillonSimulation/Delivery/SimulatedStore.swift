@@ -1,5 +1,6 @@
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 
 /// An `EntryStore` on a `SimulatedDisk`: writes reach the disk later, atomically and in order; a process that ends loses those
 /// that have not.
@@ -41,7 +42,8 @@ final class SimulatedStore: EntryStore {
         StoreCounts(
             entries: seen.entries.count,
             pending: seen.entries.values.count { $0.due != nil },
-            lasting: seen.entries.values.count { $0.due == nil && $0.touched == .latest }
+            lasting: seen.entries.values.count { $0.due == nil && $0.touched == .latest },
+            open: seen.entries.values.reduce(into: OpenCounts()) { $0.add($1.open) }
         )
     }
 
@@ -125,6 +127,7 @@ final class SimulatedStore: EntryStore {
                 value: value,
                 due: change.due,
                 touched: change.touched,
+                open: change.open,
                 number: number
             )
         }

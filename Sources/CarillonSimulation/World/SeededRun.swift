@@ -152,6 +152,7 @@ final class SeededRun {
         }
         rest("after the workload")
         checkCounting(isEnd: false)
+        checkOpen()
         if workload.hasLocations { locateAll(.outside) }
         if let growth = world.scenario.growth, world.violation == nil {
             downAll()
@@ -163,6 +164,7 @@ final class SeededRun {
         if world.violation == nil, world.random.chance(500) {
             restartAll(erasing: world.random.chance(500))
             rest("after a restart of everything")
+            checkOpen()
         }
         cross()
         world.check { () throws(Violation) in try world.checkDevices() }
@@ -178,6 +180,7 @@ final class SeededRun {
             workload.removeAll()
             rest("after the removal of everything")
             checkCounting(isEnd: true)
+            checkOpen()
             world.check { () throws(Violation) in try world.checkDevices() }
             forgetAll()
         }
@@ -214,6 +217,18 @@ final class SeededRun {
             guard let loop = world.observer.loop else { return }
             try loop.check(world.observer.closings, usesChannel: world.scenario.usesChannel)
             try world.state.checkTokens()
+        }
+    }
+
+    /// At rest the gauge of open requests has what the events have not closed.
+    private func checkOpen() {
+        world.check { () throws(Violation) in
+            let seats = world.instances.filter(\.isRunning).flatMap(\.seats)
+            let counted = seats.reduce(0) { $0 + $1.status.snapshot.open.total }
+            let open = world.observer.open.count
+            guard counted == open else {
+                throw Violation(.open, "\(counted) are counted, and \(open) are not closed")
+            }
         }
     }
 

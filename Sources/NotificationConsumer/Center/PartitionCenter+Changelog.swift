@@ -53,7 +53,8 @@ extension PartitionCenter {
                 key: key.encoded,
                 value: entry.isEmpty ? nil : entry.json(under: key, limit: limit),
                 due: state.loadTime(of: entry.storedDue),
-                touched: entry.touched
+                touched: entry.touched,
+                open: entry.open
             )
             changes.append(change)
             return change.key.count + (change.value?.count ?? 0) + shared

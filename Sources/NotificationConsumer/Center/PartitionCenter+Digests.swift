@@ -120,6 +120,7 @@ extension PartitionCenter {
         // The strictest one.
         let cap = members.compactMap(\.pending.limits?.cap).min { ($0.count, -$0.period) < ($1.count, -$1.period) }
         let mayHaveBeenSent = members.contains { $0.isInDoubt }
+        begunDigests += 1
         let place = lastRequest
         try turn(of: digest, at: now, from: .clock, mayHaveBeenSent: mayHaveBeenSent) {
             // A removal of all before it must not take it when that is read again.

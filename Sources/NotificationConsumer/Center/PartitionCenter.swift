@@ -91,6 +91,8 @@ struct PartitionCenter {
     }
     /// Notifications whose category was not known, until the lane takes the number.
     var unknownCategories = 0
+    /// Digests that began, until the lane takes the number.
+    var begunDigests = 0
     /// What recipients are shown in threads.
     var threads = ThreadIndex()
     /// Entries whose timers fired, and which may have stopped waiting for a region: their recipients' records still say so.
@@ -132,6 +134,8 @@ struct PartitionCenter {
     }
 
     var pendingCount: Int { inUse.totals.pending }
+    /// Open requests by state.
+    var openCounts: OpenCounts { inUse.totals.open }
     /// Without what must not be forgotten.
     var entryCount: Int { inUse.totals.entries - inUse.totals.lasting }
     /// Records of recipients and tokens that must not be forgotten.

@@ -48,6 +48,7 @@ extension LaneStatus.Snapshot {
         guard partition != nil else { return }
         assigned += 1
         pending += partition?.center.pendingCount ?? 0
+        open += partition?.center.openCounts ?? OpenCounts()
         entries += partition?.center.entryCount ?? 0
         recipients += partition?.center.recipientCount ?? 0
         resident += partition?.center.residentCount ?? 0

@@ -260,6 +260,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         if let input {
             let outcome = try usingStore { try owned[number]?.center.apply(input, at: now) }
             if let outcome { context.metrics.count(outcome, of: record.input) }
+            if case .request = input, outcome == .applied || outcome == .superseded {
+                context.metrics.count(requested: 1)
+            }
             isUnfinished = outcome == .unfinished
             if case .refused(let error)? = outcome { try bury(record, copy, because: error) }
             if outcome == .duplicate {
@@ -347,7 +350,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 try usingStore { try owned[number]?.center.count(&event) }
                 try transactions?.beginIfNeeded()
                 if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
-                context.metrics.count(event.name)
+                context.metrics.count(event.name, closes: event.closes)
                 if event.name == .delivered, let written, context.metrics.wantsLatency {
                     context.metrics.record(latency: now.rawValue - written)
                 }
@@ -371,6 +374,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             }
         }
         countUnknownCategories(of: number)
+        countDigests(of: number)
     }
 
     /// Every error of `body` that is not the end of the lane is one of the store.

@@ -9,6 +9,7 @@ package final class LaneMetrics {
     private let applied: Counter
     private let duplicates: Counter
     private let superseded: Counter
+    private let requested: Counter
     private let signals: [SignalOutcome: Counter]
     private let devices: [DeviceOutcome: Counter]
     private let responses: Counter
@@ -17,6 +18,8 @@ package final class LaneMetrics {
     /// What payloads of APNs in requests say and contents do not.
     let unsaid: UnsaidMembers
     private let events: [Counter]
+    /// By the index of the name; nil for events that close nothing.
+    private let closed: [Counter?]
     private let deadLetters: [ReasonCode: Counter]
     private let forgotten: Counter
     private let deviation: Timer
@@ -39,7 +42,9 @@ package final class LaneMetrics {
     /// Whether no latency was recorded in this turn yet.
     private(set) var wantsLatency = true
     private var appliedCount: Int64 = 0
+    private var requestedCount: Int64 = 0
     private var eventCounts: [Int64]
+    private var closedCounts: [Int64]
 
     /// What became of a signal.
     enum SignalOutcome: String, CaseIterable {
@@ -73,6 +78,11 @@ package final class LaneMetrics {
         .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .misrouted, .inFuture, .unsupportedForm,
     ]
 
+    /// The events of which one closes each request.
+    private static let closing: Set<DeliveryEventName> = [
+        .delivered, .superseded, .cancelled, .expired, .suppressed, .failed, .digested,
+    ]
+
     package init(factory: any MetricsFactory, lane: Int = 0) {
         self.factory = factory
         func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
@@ -81,6 +91,7 @@ package final class LaneMetrics {
         applied = counter("requests", [("outcome", "applied")])
         duplicates = counter("requests", [("outcome", "duplicate")])
         superseded = counter("requests", [("outcome", "superseded")])
+        requested = counter("notifications.requested")
         signals = Dictionary(
             uniqueKeysWithValues: SignalOutcome.allCases.map { ($0, counter("signals", [("outcome", $0.rawValue)])) }
         )
@@ -94,6 +105,9 @@ package final class LaneMetrics {
         shortened = counter("events.shortened")
         unsaid = UnsaidMembers(counter(UnsaidMembers.metric))
         events = DeliveryEventName.allCases.map { counter("notification.events", [("name", $0.rawValue)]) }
+        closed = DeliveryEventName.allCases.map { name in
+            Self.closing.contains(name) ? counter("notifications.closed", [("name", name.rawValue)]) : nil
+        }
         deadLetters = Dictionary(
             uniqueKeysWithValues: Self.deadLetterReasons.map {
                 ($0, counter("dead.letters", [("reason", $0.rawValue)]))
@@ -124,6 +138,7 @@ package final class LaneMetrics {
             }
         )
         eventCounts = Array(repeating: 0, count: DeliveryEventName.allCases.count)
+        closedCounts = eventCounts
     }
 
     /// Counts what became of a record.
@@ -167,9 +182,15 @@ package final class LaneMetrics {
 
     func countForwarded() { signals[.forwarded]?.increment() }
 
-    func count(_ name: DeliveryEventName) {
-        eventCounts[name.index] += 1
+    /// - Parameter closes: whether the event closes its request.
+    func count(_ name: DeliveryEventName, closes: Bool) {
+        let index = name.index
+        eventCounts[index] += 1
+        if closes { closedCounts[index] += 1 }
     }
+
+    /// Counts requests that are open from now, each until an event closes it.
+    func count(requested count: Int) { requestedCount += Int64(count) }
 
     func count(deadLetter reason: ReasonCode) {
         let counter =
@@ -218,11 +239,14 @@ package final class LaneMetrics {
     /// Adds the counts since the last call to the shared counters.
     func flush() {
         if appliedCount > 0 { applied.increment(by: appliedCount) }
-        appliedCount = 0
+        if requestedCount > 0 { requested.increment(by: requestedCount) }
+        (appliedCount, requestedCount) = (0, 0)
         wantsLatency = true
         for index in eventCounts.indices where eventCounts[index] > 0 {
             events[index].increment(by: eventCounts[index])
             eventCounts[index] = 0
+            if closedCounts[index] > 0 { closed[index]?.increment(by: closedCounts[index]) }
+            closedCounts[index] = 0
         }
     }
 }

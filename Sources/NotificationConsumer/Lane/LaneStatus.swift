@@ -1,3 +1,4 @@
+package import NotificationState
 import Synchronization
 
 /// What a lane reports to the rest of the process: its thread writes it, health and metrics read it.
@@ -7,6 +8,8 @@ package final class LaneStatus: Sendable {
         /// The partitions of each input topic; 0 before they are known.
         var partitions = 0
         package internal(set) var pending = 0
+        /// Open requests by state.
+        package internal(set) var open = OpenCounts()
         var entries = 0
         /// Records of recipients and tokens that must not be forgotten.
         var recipients = 0

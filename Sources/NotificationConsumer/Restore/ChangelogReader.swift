@@ -96,7 +96,16 @@ struct ChangelogReader {
                 writtenAt: marker.wallTime
             )
         case .entry(let head):
-            try take(number, StoreChange(key: key, value: value, due: head.due, touched: head.touched))
+            try take(
+                number,
+                StoreChange(
+                    key: key,
+                    value: value,
+                    due: head.due,
+                    touched: head.touched,
+                    open: head.open
+                )
+            )
         case .tombstone where key == StateMarker.key:
             // It removed an unreadable marker; the previous marker remains valid.
             break

@@ -1,5 +1,6 @@
 import Foundation
 package import NotificationModel
+package import NotificationState
 
 /// Stores the committed entries of one partition that are not in use: a cache of the changelog that can be discarded at
 /// any time. One lane uses it, on its thread.
@@ -10,7 +11,7 @@ package import NotificationModel
 package protocol EntryStore: AnyObject {
     /// The changelog position of the contents; nil when the store is empty.
     var position: StorePosition? { get }
-    /// The number of entries, of pending ones and of lasting ones. Unwritten changes may not be counted yet.
+    /// The number of entries, of pending and of lasting ones, and of open requests. Unwritten changes may not be counted yet.
     var counts: StoreCounts { get }
     /// Changes accepted and not written yet, for backpressure; 0 where nothing has to be written.
     var unwritten: Int { get }
@@ -128,21 +129,23 @@ package struct StorePosition: Hashable, Sendable {
     }
 }
 
-/// The number of entries in a store.
+/// The number of entries in a store, and of their open requests.
 package struct StoreCounts: Hashable, Sendable {
     package var entries = 0
     package var pending = 0
     /// Those that must not be forgotten although nothing is pending: `StoreChange.isLasting`.
     package var lasting = 0
+    package var open = OpenCounts()
 
-    package init(entries: Int = 0, pending: Int = 0, lasting: Int = 0) {
-        (self.entries, self.pending, self.lasting) = (entries, pending, lasting)
+    package init(entries: Int = 0, pending: Int = 0, lasting: Int = 0, open: OpenCounts = OpenCounts()) {
+        (self.entries, self.pending, self.lasting, self.open) = (entries, pending, lasting, open)
     }
 
     static func += (counts: inout Self, more: Self) {
         counts.entries += more.entries
         counts.pending += more.pending
         counts.lasting += more.lasting
+        counts.open += more.open
     }
 }
 
@@ -175,12 +178,14 @@ package struct StoreChange: Hashable, Sendable {
     package var due: Timestamp?
     /// When the entry last changed; used to forget old entries. The latest instant for one that must not be forgotten.
     package var touched: Timestamp
+    /// Its open requests; none when nothing is pending.
+    package var open: OpenRequests
 
     /// Whether the entry must not be forgotten although nothing is pending.
     package var isLasting: Bool { value != nil && due == nil && touched == .latest }
 
-    package init(key: [UInt8], value: [UInt8]?, due: Timestamp?, touched: Timestamp) {
-        (self.key, self.value, self.due, self.touched) = (key, value, due, touched)
+    package init(key: [UInt8], value: [UInt8]?, due: Timestamp?, touched: Timestamp, open: OpenRequests = .none) {
+        (self.key, self.value, self.due, self.touched, self.open) = (key, value, due, touched, open)
     }
 }
 

@@ -1,4 +1,5 @@
 package import NotificationModel
+import NotificationState
 
 /// An entry store in memory: for the embedded broker, and when no directory is set.
 ///
@@ -9,6 +10,7 @@ package final class MemoryEntryStore: EntryStore {
         var entry: StoredEntry
         var due: Timestamp?
         var touched: Timestamp
+        var open = OpenRequests.none
         /// The next slot with the same key hash; -1 ends the chain.
         var nextOfKey: Int32 = -1
         /// The neighbors in the list of the recipient's slots.
@@ -25,6 +27,7 @@ package final class MemoryEntryStore: EntryStore {
     private var idles = SortedChunks()
     /// Those of `idles` that must not be forgotten.
     private var lasting = 0
+    private var open = OpenCounts()
     private var isClosed = false
     /// The bytes of keys and values.
     private var contentBytes = 0
@@ -38,7 +41,7 @@ package final class MemoryEntryStore: EntryStore {
     package init() {}
 
     package var counts: StoreCounts {
-        StoreCounts(entries: slots.count - free.count, pending: dues.count, lasting: lasting)
+        StoreCounts(entries: slots.count - free.count, pending: dues.count, lasting: lasting, open: open)
     }
     package var unwritten: Int { 0 }
     package var memoryBytes: Int { contentBytes + counts.entries * Self.entryBytes }
@@ -121,7 +124,13 @@ package final class MemoryEntryStore: EntryStore {
             // A free slot has no key.
             guard !slot.entry.key.isEmpty else { continue }
             found.append(
-                StoreChange(key: slot.entry.key, value: slot.entry.value, due: slot.due, touched: slot.touched)
+                StoreChange(
+                    key: slot.entry.key,
+                    value: slot.entry.value,
+                    due: slot.due,
+                    touched: slot.touched,
+                    open: slot.open
+                )
             )
         }
         return found
@@ -154,11 +163,13 @@ package final class MemoryEntryStore: EntryStore {
             slots[place].entry.value = value
             slots[place].due = change.due
             slots[place].touched = change.touched
+            slots[place].open = change.open
             order(place)
         }
     }
 
     private func order(_ slot: Int) {
+        open.add(slots[slot].open)
         if let due = slots[slot].due {
             dues.insert(.init(first: due.rawValue, second: Int64(slot)))
         } else {
@@ -168,6 +179,7 @@ package final class MemoryEntryStore: EntryStore {
     }
 
     private func unorder(_ slot: Int) {
+        open.add(slots[slot].open, -1)
         if let due = slots[slot].due {
             dues.remove(.init(first: due.rawValue, second: Int64(slot)))
         } else {
@@ -217,7 +229,7 @@ package final class MemoryEntryStore: EntryStore {
     package func discard() {
         slots = []
         free = []
-        (contentBytes, lasting) = (0, 0)
+        (contentBytes, lasting, open) = (0, 0, OpenCounts())
         firstOfKey = [:]
         firstOfRecipient = [:]
         dues = SortedChunks()

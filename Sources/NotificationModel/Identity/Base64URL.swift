@@ -16,8 +16,10 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil for other text, and for bits beyond the last byte.
-    package static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+    /// Nil for other text.
+    ///
+    /// - Parameter canonical: Also nil where bits beyond the last byte are set, which ``encode(_:)`` never does.
+    package static func decode(_ text: Substring.UTF8View, canonical: Bool = true) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var (bytes, bits, count) = ([UInt8](), UInt32(0), 0)
         bytes.reserveCapacity(text.count * 3 / 4)
@@ -30,7 +32,7 @@ package enum Base64URL {
                 bits &= 1 << UInt32(count) - 1
             }
         }
-        return bits == 0 ? bytes : nil
+        return bits == 0 || !canonical ? bytes : nil
     }
 
     private static func value(of byte: UInt8) -> UInt32? {

@@ -212,6 +212,27 @@ extension StateEntry.Handover: StatePart {
         return scan
     }
 
+    /// The state of the handover that is scanned, as ``StateEntry/open`` has it; builds nothing of it.
+    static func openState(_ scanner: inout JSONScanner) throws(ModelError) -> OpenState? {
+        var state = OpenState.sending
+        var (closes, isClosed, hasContent) = (false, false, false)
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .closes: closes = try scanner.boolean()
+            case .closed: isClosed = try scanner.boolean()
+            case .enrichUntil:
+                state = .enriching
+                try scanner.skipValue()
+            case .content:
+                hasContent = true
+                try scanner.skipValue()
+            default: try scanner.skipValue()
+            }
+        }
+        // Without a content it is a removal of an older version.
+        return closes && !isClosed && hasContent ? state : nil
+    }
+
     /// Whether an operation can be written with the handover, as older versions do.
     func isOnly(_ operations: [ScreenOperation]) -> Bool {
         operations.count == 1 && operations[0].showing == showing && !operations[0].isQuiet

@@ -140,6 +140,18 @@ extension StateEntry.Pending: StatePart, JSONWritable {
         )
     }
 
+    /// The state of the pending notification that is scanned; builds nothing of it.
+    static func openState(_ scanner: inout JSONScanner) throws(ModelError) -> OpenState {
+        var state: OpenState?
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .timer: state = try StateEntry.Timer.openState(&scanner)
+            default: try scanner.skipValue()
+            }
+        }
+        return try scanner.required(state, Field.timer)
+    }
+
     package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.requestId, requestID, &out)

@@ -84,6 +84,38 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         }
     }
 
+    /// The state of what waits for the timer that is scanned; builds nothing of it.
+    static func openState(_ scanner: inout JSONScanner) throws(ModelError) -> OpenState {
+        guard scanner.peek() == 0x22 else {
+            var (isDigest, isRegion) = (false, false)
+            try scanner.object { scanner, name throws(ModelError) in
+                switch try scanner.field(name, of: ScheduleField.self) {
+                case .digest: isDigest = try scanner.boolean()
+                case .trigger: isRegion = try isRegionTrigger(&scanner)
+                default: try scanner.skipValue()
+                }
+            }
+            return isDigest ? .digest : isRegion ? .region : .scheduled
+        }
+        let text = try scanner.string()
+        switch try scanner.field(text, of: Word.self) {
+        case .held: return .held
+        case .turn: return .queued
+        case .digest: return .digest
+        case nil: throw scanner.value("must be held, turn, digest or a schedule")
+        }
+    }
+
+    private static func isRegionTrigger(_ scanner: inout JSONScanner) throws(ModelError) -> Bool {
+        enum Field: FieldName { case region }
+        var isRegion = false
+        try scanner.object { scanner, name throws(ModelError) in
+            if case .region? = try scanner.field(name, of: Field.self) { isRegion = true }
+            try scanner.skipValue()
+        }
+        return isRegion
+    }
+
     private static func schedule(
         _ scanner: inout JSONScanner,
         _ zones: TimeZoneDatabase?

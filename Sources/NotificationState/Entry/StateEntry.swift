@@ -104,15 +104,15 @@ extension StateEntry {
         /// As the entry says of itself.
         package var isIdle: Bool
         package var isEmpty: Bool
-        package var waitsForRegion: Bool
+        package var open: OpenRequests
         /// When it has work; see ``StateEntry/due(_:)``.
         package var due: Timestamp?
     }
 
     /// - Parameter grouping: of the channels.
     package func outline(_ grouping: (ChannelName) -> Screen.Grouping?) -> Outline {
-        guard !isIdle else { return Outline(isIdle: true, isEmpty: isEmpty, waitsForRegion: false) }
-        return Outline(isIdle: false, isEmpty: false, waitsForRegion: waitsForRegion, due: due(grouping))
+        guard !isIdle else { return Outline(isIdle: true, isEmpty: isEmpty, open: .none) }
+        return Outline(isIdle: false, isEmpty: false, open: open, due: due(grouping))
     }
 
     /// Whether an attempt without an answer may have shown an occurrence.
@@ -253,6 +253,8 @@ extension StateEntry: StatePart {
         package var touched: Timestamp
         /// As ``StateEntry/storedDue``.
         package var due: Timestamp?
+        /// As ``StateEntry/open``.
+        package var open = OpenRequests.none
         /// Whether it may wait for a calendar trigger, as its form says.
         package var mayHaveCalendar = false
     }
@@ -268,14 +270,18 @@ extension StateEntry: StatePart {
     private static func head(_ scanner: inout JSONScanner) throws(ModelError) -> Head {
         var head = Head(touched: Timestamp(rawValue: 0))
         var form: Int64?
+        var (waiting, sent): (OpenState?, OpenState?)
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .form: form = try StateForm.read(&scanner, of: "entry")
             case .touched: head.touched = try scanner.timestamp()
             case .due: head.due = try scanner.timestamp()
+            case .pending: waiting = try Pending.openState(&scanner)
+            case .sending: sent = try Handover.openState(&scanner)
             default: try scanner.skipValue()
             }
         }
+        head.open = OpenRequests(waiting: waiting, sent: sent)
         head.mayHaveCalendar = try scanner.required(form, Field.form) >= StateForm.calendar
         return head
     }

@@ -35,13 +35,14 @@ struct RecipientToken: Sendable, Equatable {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard !keys.isEmpty, text.utf8.count <= Self.longest, parts.count == 3,
             let header = Self.object(Base64URL.decode(parts[0])),
+            let signature = Base64URL.decode(parts[2], canonical: false),
             // What is critical must be understood; nothing is.
             header["crit"] == nil, let id = header["kid"]?.stringValue, let key = keys[id]
         else { throw .unknown }
         guard header["alg"]?.stringValue == key.verifier.algorithm else { throw .algorithm }
-        guard let signature = Base64URL.decode(parts[2]),
-            key.verifier.verifies(signature, of: Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1]))
-        else { throw .signature }
+        guard key.verifier.verifies(signature, of: Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])) else {
+            throw .signature
+        }
         application = key.application
         recipient = try Self.recipient(Self.object(Base64URL.decode(parts[1])), key.application, at: now)
     }

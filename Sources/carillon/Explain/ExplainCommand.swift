@@ -21,6 +21,7 @@ struct ExplainCommand: AsyncParsableCommand {
               carillon explain user-42 order-1001 --application shop --since 7d --json
               carillon explain user-42 order-1001 --at 2026-11-21T09:00:00Z
               carillon explain user-42 order-1001 --follow
+              carillon explain user-42 order-1001 --html order-1001.html
             """
     )
 
@@ -49,6 +50,12 @@ struct ExplainCommand: AsyncParsableCommand {
     )
     var json = false
 
+    @Option(
+        help: ArgumentHelp("Write it to a file instead: one HTML page that loads and runs nothing.", valueName: "file"),
+        completion: .file()
+    )
+    var html: String?
+
     @Option(help: ArgumentHelp("Colours: auto means only on a terminal, unless NO_COLOR is set.", valueName: "when"))
     var color = ColorChoice.auto
 
@@ -57,6 +64,9 @@ struct ExplainCommand: AsyncParsableCommand {
     func validate() throws {
         guard !Validation.isLater else { return }
         guard !(follow && at != nil) else { throw ValidationError("--follow and --at exclude each other") }
+        guard html == nil || !follow && !json else {
+            throw ValidationError("--html excludes --follow and --json: it is written once")
+        }
     }
 
     func run() async throws {
@@ -73,15 +83,22 @@ struct ExplainCommand: AsyncParsableCommand {
             )
             let environment = ProcessInfo.processInfo.environment
             let colours = color.isOn(environment: environment, isTerminal: Terminal.isOutput)
-            let (isFound, signal) = try await Interruption.watched(thread: "explain") { [json] stop in
-                try reader.read(until: stop) { part in
-                    if json {
+            let file = html
+            let (found, signal) = try await Interruption.watched(thread: "explain") { [json] stop in
+                var page = file.map { _ in LifePage(key, made: now) }
+                let isFound = try reader.read(until: stop) { part in
+                    if page != nil {
+                        page?.add(part)
+                    } else if json {
                         Terminal.write(json: LifeJSON.line(part))
                     } else {
                         Terminal.write(painted: LifeText.text(part, colours: colours))
                     }
                 }
+                return (isFound: isFound, page: page)
             }
+            let isFound = found.isFound
+            if isFound, signal == nil, let file, let page = found.page { try write(page, to: file) }
             if let signal, !(follow && signal == SIGTERM) { throw ExitCode(ExitStatus.ended(by: signal)) }
             guard isFound || signal != nil else {
                 throw CommandFailure(
@@ -90,6 +107,14 @@ struct ExplainCommand: AsyncParsableCommand {
                     status: ExitStatus.noInput
                 )
             }
+        }
+    }
+
+    private func write(_ page: LifePage, to file: String) throws {
+        do {
+            try Data(page.html.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        } catch {
+            throw CommandFailure("\(file) cannot be written: \(error.localizedDescription)", status: ExitStatus.failed)
         }
     }
 

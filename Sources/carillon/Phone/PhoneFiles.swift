@@ -36,15 +36,20 @@ enum PhoneFiles {
                 var response = Response(status: .ok, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
                 response.headers[.contentType] = type
                 response.headers[.cacheControl] = "no-cache"
-                for (name, value) in [
-                    ("content-security-policy", policy), ("x-content-type-options", "nosniff"),
-                    ("referrer-policy", "no-referrer"), ("cross-origin-resource-policy", "same-origin"),
-                    ("cross-origin-opener-policy", "same-origin"),
-                ] {
-                    if let name = HTTPField.Name(name) { response.headers[name] = value }
-                }
+                protect(&response, policy: policy)
                 return response
             }
+        }
+    }
+
+    /// Says what a page may do, and who may use it.
+    static func protect(_ response: inout Response, policy: String) {
+        for (name, value) in [
+            ("content-security-policy", policy), ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"), ("cross-origin-resource-policy", "same-origin"),
+            ("cross-origin-opener-policy", "same-origin"),
+        ] {
+            if let name = HTTPField.Name(name) { response.headers[name] = value }
         }
     }
 }

@@ -13,10 +13,11 @@ struct PhoneRoutes: Sendable {
     let feed: PhoneFeed
     let simulators: [PhoneSimulator]
     let services: PhoneServices
+    let life: PhoneLife
     /// The public key of Web Push; nil when browsers are not reached.
     let browserKey: String?
 
-    var all: [Route] { PhoneFiles.routes + [setup, stream] + phones + services.routes }
+    var all: [Route] { PhoneFiles.routes + [setup, stream, life.route] + phones + services.routes }
 
     private var setup: Route {
         PhoneGuard.route(.get, "/v1/setup") { _, _ in

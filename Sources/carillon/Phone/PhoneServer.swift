@@ -35,7 +35,13 @@ struct PhoneServer: Service {
         let sources = simulators.map { $0.platform == .apns ? PhoneFeed.Source.apns : .fcm }
         feed = PhoneFeed([.kafka] + sources, epoch: "\(now().rawValue)")
         records = PhoneRecords(connection: connection, feed: feed, now: now)
-        routes = PhoneRoutes(feed: feed, simulators: simulators, services: services, browserKey: browserKey)
+        routes = PhoneRoutes(
+            feed: feed,
+            simulators: simulators,
+            services: services,
+            life: PhoneLife(connection: connection, application: services.application, now: now),
+            browserKey: browserKey
+        )
         (self.listen, self.logger) = (listen, logger)
     }
 

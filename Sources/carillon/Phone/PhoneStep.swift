@@ -23,19 +23,11 @@ enum PhoneStep {
                 ] + about
             )
         }
-        var steps: [JSONValue] = []
-        if name == "delivered", let words = enriched(value) { steps.append(step("enriched", words)) }
-        steps.append(step(name, LifeStep.words(record, now: now), why: LifeStep.reasons(record)))
-        guard name == "delivered" else { return steps }
-        for device in value?["devices"]?.arrayValue ?? [] {
-            guard let outcome = device["outcome"]?.stringValue, let name = device["device"]?.stringValue else {
-                continue
-            }
-            let parts = (device["presentation"]?.arrayValue ?? []).compactMap(\.stringValue)
-            let words = ([device["reason"]?.stringValue].compactMap(\.self) + parts).joined(separator: " ")
-            steps.append(step(outcome, RecordText.safe("\(name) \(words)"), device: name))
-        }
-        return steps
+        let parts = LifeStep.parts(of: record).map { step($0.name, $0.words, device: $0.device) }
+        let whole = step(name, LifeStep.words(record, now: now), why: LifeStep.reasons(record))
+        // The enrichment came first, if there was one: it names no device.
+        let early = parts.prefix { $0["device"] == nil }
+        return early + [whole] + parts.dropFirst(early.count)
     }
 
     /// What is in the key, or else in the value.
@@ -57,16 +49,5 @@ enum PhoneStep {
             ("recipient", record.key.map { .string(RecordText.safe(String(decoding: $0, as: UTF8.self))) }),
             ("identifier", value?["identifier"]?.stringValue.map(JSONValue.string)), requestID,
         ]
-    }
-
-    /// `in 412 ms: photo attached, map timed-out`
-    private static func enriched(_ value: JSONValue?) -> String? {
-        guard let enrichment = value?["enrichment"], enrichment.objectValue != nil else { return nil }
-        let time = enrichment["milliseconds"]?.integerValue.map { "in \($0) ms" } ?? "done"
-        let attachments = (enrichment["attachments"]?.arrayValue ?? []).map { attachment in
-            let outcome = attachment["reason"]?.stringValue ?? attachment["outcome"]?.stringValue ?? "?"
-            return "\(attachment["identifier"]?.stringValue ?? "?") \(outcome)"
-        }
-        return RecordText.safe(attachments.isEmpty ? time : "\(time): \(attachments.joined(separator: ", "))")
     }
 }

@@ -17,8 +17,8 @@ struct QueryCommand: AsyncParsableCommand {
             which takes a minute for some millions of records. Changes reach the topic up to 10 s later. No service is asked, and \
             nothing is committed.
 
-            What is being sent counts as pending with --state, and has a column of its own. The rule that asked for a \
-            notification is not kept, and so is no filter.
+            What is being sent counts as pending with --state, and has a column of its own. No record names the rule that asked \
+            for a notification, so there is no filter by rule: let the rule set a category of its own, and use --category.
 
             Examples:
 

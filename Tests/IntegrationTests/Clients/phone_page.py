@@ -208,7 +208,19 @@ def hostile(world: World):
     counts = browser.run("['script', 'img[src=x]', 'b', 'i', 'u', 'iframe'].map(name => document.body.querySelectorAll(name).length)")
     assert counts == [0] * 6, counts
     links = browser.run("[...document.links].map(one => one.href)")
-    assert all(link.startswith(("https://", f"{world.page}#")) for link in links), links
+    lives = [link for link in links if link.startswith(f"{world.page}v1/recipients/")]
+    assert all(link.startswith(("https://", f"{world.page}#")) for link in links if link not in lives), links
+    # The page of its whole life has its texts as texts, too.
+    parsed = "new DOMParser().parseFromString(text, 'text/html')"
+    counted = "['script', 'img', 'a', 'b', 'i', 'u', 'iframe'].map(name => life.querySelectorAll(name).length)"
+    # With and without its application: a phone does not know it.
+    evil = {link for link in lives if "evil" in link}
+    assert 1 <= len(evil) <= 2, evil
+    for link in evil:
+        counts, text = browser.run(
+            f"fetch({json.dumps(link)}).then(answer => answer.text()).then(text => {{ const life = {parsed};"
+            f" return [{counted}, life.body.textContent]; }})")
+        assert counts == [0] * 7 and "<script>window.pwned=1</script>" in text, (counts, text)
     # The policy of contents holds, whatever an author of the page forgets.
     browser.run("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.pwned=1'}))")
     assert browser.run("typeof window.pwned") == "undefined"

@@ -173,7 +173,9 @@ struct RegionTests {
         bench.apply(request("q", Self.region()))
         bench.apply(Self.fix(false, 10), 10)
         try bench.commit()
-        #expect(bench.store.counts == StoreCounts(entries: 2, pending: 1, lasting: 1))
+        var open = OpenCounts()
+        open.add(OpenRequests(waiting: .region, sent: nil))
+        #expect(bench.store.counts == StoreCounts(entries: 2, pending: 1, lasting: 1, open: open))
         var next = Bench(over: bench.store, limits: limits)
         next.center.locatedApplications = bench.center.locatedApplications
         #expect(next.center.pendingCount == 1)

@@ -99,7 +99,7 @@ struct WorkingSetTests {
                 set.insert(target, at: at(0), change)
             }
         }
-        #expect(set.armed == due.count && set.totals.pending == due.count)
+        #expect(set.armed == due.count && set.totals.pending == due.count && set.totals.open[.held] == due.count)
         var fired: [Int64] = []
         while let (slot, _) = set.nextToFire(at: at(1_000_000)) {
             let key = set.key(of: slot)
@@ -111,6 +111,7 @@ struct WorkingSetTests {
             }
         }
         #expect(fired == fired.sorted() && due.isEmpty && set.armed == 0 && set.totals.pending == 0)
+        #expect(set.totals.open.total == 0)
     }
 
     @Test func `an entry added and emptied before a cut is not in it, unless the changelog contains it`() {

@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+import NotificationState
 import TestSupport
 
 @testable import NotificationConsumer
@@ -109,14 +110,15 @@ struct StoreModel {
             let isGone = Int.random(in: 0..<4, using: &random) == 0
             let length = Int.random(in: 0...900, using: &random)
             let byte = UInt8.random(in: 0...255, using: &random)
+            let isPending = !isGone && Bool.random(using: &random)
             changes[key] = StoreChange(
                 key: key,
                 value: isGone ? nil : Array(repeating: byte, count: length),
                 // Few instants, so that many entries are due together.
-                due: isGone || Bool.random(using: &random)
-                    ? nil : Timestamp(rawValue: Int64.random(in: 0..<12, using: &random)),
+                due: isPending ? Timestamp(rawValue: Int64.random(in: 0..<12, using: &random)) : nil,
                 touched: Int.random(in: 0..<8, using: &random) == 0
-                    ? .latest : Timestamp(rawValue: Int64.random(in: 0..<50, using: &random))
+                    ? .latest : Timestamp(rawValue: Int64.random(in: 0..<50, using: &random)),
+                open: isPending ? OpenRequests(rawValue: UInt8.random(in: 0..<64, using: &random)) ?? .none : .none
             )
         }
         offset += Int64(changes.count) + 1
@@ -159,7 +161,8 @@ struct StoreModel {
         StoreCounts(
             entries: entries.count,
             pending: entries.values.count { $0.due != nil },
-            lasting: entries.values.count(where: \.isLasting)
+            lasting: entries.values.count(where: \.isLasting),
+            open: entries.values.reduce(into: OpenCounts()) { $0.add($1.open) }
         )
     }
 }

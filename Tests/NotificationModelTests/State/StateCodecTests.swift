@@ -24,6 +24,7 @@ struct StateCodecTests {
             #expect(try StateEntry(json: line) == sample.entry, "\(sample.name)")
             let head = try StateEntry.head(of: line)
             #expect(head.touched == sample.entry.touched, "\(sample.name)")
+            #expect(head.open == sample.entry.open, "\(sample.name)")
             // What was being sent is read into another form, which the center completes.
             guard sample.entry.former == nil else { continue }
             #expect(text(sample.entry.json) == text(line), "\(sample.name)")
@@ -77,7 +78,7 @@ struct StateCodecTests {
         #expect(read == entry)
         #expect(read.json == entry.json)
         let head = try StateEntry.head(of: entry.json)
-        #expect(head.touched == entry.touched && head.due == entry.storedDue)
+        #expect(head.touched == entry.touched && head.due == entry.storedDue && head.open == entry.open)
     }
 
     @Test("a recipient's record with any contents reads back equal", arguments: 0..<50 as Range<UInt64>)

@@ -17,6 +17,7 @@ struct WorkingSet {
         var state: State
         /// It goes before others that are due.
         var isUrgent: Bool { state.contains(.timeCritical) }
+        var open = OpenRequests.none
         /// The input whose log represents a lazy change.
         var lazyInput = InputTopic.requests
         var isUsed = true
@@ -165,10 +166,14 @@ struct WorkingSet {
         let (result, made) = change(&entries[place])
         guard let made else { return result }
         entries[place].touched = now
-        let before = standings[place].state
+        let (before, wasOpen) = (standings[place].state, standings[place].open)
         track(slot)
         standings[place].isRecent = true
-        let after = standings[place].state
+        let (after, isOpen) = (standings[place].state, standings[place].open)
+        if isOpen != wasOpen {
+            totals.open.add(wasOpen, -1)
+            totals.open.add(isOpen)
+        }
         totals.pending += (before.contains(.idle) ? 1 : 0) - (after.contains(.idle) ? 1 : 0)
         totals.entries += (before.contains(.empty) ? 1 : 0) - (after.contains(.empty) ? 1 : 0)
         noteChange(slot, at: now, made)
@@ -204,7 +209,9 @@ struct WorkingSet {
         entry.touched = now
         totals.entries += 1
         if !entry.isIdle { totals.pending += 1 }
-        noteChange(add(key, &entry, state: []), at: now, change)
+        let slot = add(key, &entry, state: [])
+        totals.open.add(standings[Int(slot)].open)
+        noteChange(slot, at: now, change)
         return true
     }
 
@@ -236,8 +243,8 @@ struct WorkingSet {
         var state = standings[Int(slot)].state.subtracting([.region, .idle, .empty, .postponed])
         if outline.isIdle { state.insert(.idle) }
         if outline.isEmpty { state.insert(.empty) }
-        if outline.waitsForRegion { state.insert(.region) }
-        standings[Int(slot)].state = state
+        if outline.open.waiting == .region { state.insert(.region) }
+        (standings[Int(slot)].state, standings[Int(slot)].open) = (state, outline.open)
         let (before, after) = (standings[Int(slot)].due, outline.due)
         guard before != after else { return }
         standings[Int(slot)].due = after
@@ -360,5 +367,6 @@ struct WorkingSet {
         if standings[place].due != nil { alarms.invalidate() }
         entries[place] = StateEntry()
         (standings[place].due, standings[place].state, standings[place].isUsed) = (nil, [], false)
+        standings[place].open = .none
     }
 }

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import GRDB
 import NotificationModel
+import NotificationState
 
 #if canImport(Glibc)
 import Glibc
@@ -19,7 +20,7 @@ struct StoreFile {
     /// "Cari": in the header of every store file.
     private static let applicationID: Int32 = 0x4361_7269
     /// Incremented when the tables or the hashed data change: an older file is rebuilt from the changelog.
-    private static let formatVersion: Int32 = 1
+    private static let formatVersion: Int32 = 2
 
     let path: String
     let identity: Identity
@@ -141,10 +142,11 @@ struct StoreFile {
                     PRAGMA user_version = \(Self.formatVersion);
                     CREATE TABLE entry(
                         id INTEGER PRIMARY KEY, recipient INTEGER NOT NULL, hash INTEGER NOT NULL, due INTEGER,
-                        touched INTEGER NOT NULL, checksum INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL
+                        touched INTEGER NOT NULL, open INTEGER NOT NULL, checksum INTEGER NOT NULL, key BLOB NOT NULL,
+                        value BLOB NOT NULL
                     );
                     CREATE INDEX entry_key ON entry(recipient, hash);
-                    CREATE INDEX entry_due ON entry(due, hash) WHERE due IS NOT NULL;
+                    CREATE INDEX entry_due ON entry(due, hash, open) WHERE due IS NOT NULL;
                     CREATE INDEX entry_idle ON entry(touched) WHERE due IS NULL;
                     CREATE TABLE meta(
                         id INTEGER PRIMARY KEY CHECK (id = 1), topic TEXT NOT NULL, partition INTEGER NOT NULL,
@@ -229,14 +231,23 @@ struct StoreFile {
 
     /// Scans the indexes, which is fast: if they disagree with the meta row, the file is damaged.
     ///
-    /// - Parameter counts: of the meta row; the lasting entries are counted here.
+    /// - Parameter counts: of the meta row; the lasting entries and the open requests are counted here.
     /// - Returns: the existing keys.
     func survey(_ database: Database, _ counts: inout StoreCounts) throws -> BloomFilter {
         let filter = try Self.keys(database, expecting: counts.entries)
-        let pending = try Int.fetchOne(
+        var pending = 0
+        let byOpen = try PreparedStatement(
             database,
-            sql: "SELECT count(*) FROM entry INDEXED BY entry_due WHERE due IS NOT NULL"
+            "SELECT open, count(*) FROM entry INDEXED BY entry_due WHERE due IS NOT NULL GROUP BY open"
         )
+        try byOpen.query { row in
+            guard let open = UInt8(exactly: row.integer(0)).flatMap(OpenRequests.init) else {
+                throw Refusal(reason: "its indexes are inconsistent")
+            }
+            counts.open.add(open, Int(row.integer(1)))
+            pending += Int(row.integer(1))
+            return true
+        }
         let idle = try Int.fetchOne(
             database,
             sql: "SELECT count(*) FROM entry INDEXED BY entry_idle WHERE due IS NULL"

@@ -1,5 +1,6 @@
 import GRDB
 import NotificationModel
+import NotificationState
 
 /// Reads the entries on disk, without unwritten changes. Used on the lane's thread.
 struct StoreReader {
@@ -78,7 +79,8 @@ struct StoreReader {
                         key: entry.key,
                         value: entry.value,
                         due: row.optionalInteger(2).map(Timestamp.init(rawValue:)),
-                        touched: Timestamp(rawValue: row.integer(3))
+                        touched: Timestamp(rawValue: row.integer(3)),
+                        open: UInt8(exactly: row.integer(6)).flatMap(OpenRequests.init) ?? .none
                     )
                 )
                 return true

@@ -1,5 +1,6 @@
 import GRDB
 import NotificationModel
+import NotificationState
 
 /// Writes each batch with the position and the counts in one transaction. Used on the writer's thread.
 struct StoreWriter {
@@ -15,13 +16,13 @@ struct StoreWriter {
         func prepare(_ sql: String) throws -> PreparedStatement {
             try connection.unsafeRead { try PreparedStatement($0, sql) }
         }
-        find = try prepare("SELECT id, due, key, touched FROM entry WHERE recipient = ? AND hash = ?")
+        find = try prepare("SELECT id, due, key, touched, open FROM entry WHERE recipient = ? AND hash = ?")
         insert = try prepare(
-            "INSERT INTO entry(key, value, recipient, hash, due, touched, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO entry(key, value, recipient, hash, due, touched, open, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
         // Update in place: a replaced row would move and leave a gap.
         update = try prepare(
-            "UPDATE entry SET key = ?, value = ?, due = ?, touched = ?, checksum = ? WHERE id = ?"
+            "UPDATE entry SET key = ?, value = ?, due = ?, touched = ?, open = ?, checksum = ? WHERE id = ?"
         )
         delete = try prepare("DELETE FROM entry WHERE id = ?")
         mark = try prepare("UPDATE meta SET next = ?, written = ?, entries = ?, pending = ?")
@@ -57,12 +58,14 @@ struct StoreWriter {
 
     private func write(_ item: ChangeBatch.Item, _ counts: inout StoreCounts) throws {
         let (change, hash) = (item.change, item.hash)
-        var row: (id: Int64, isPending: Bool, isLasting: Bool)?
+        var row: (id: Int64, isPending: Bool, isLasting: Bool, open: OpenRequests)?
         if !item.isNew {
             try find.query(hash.recipient, hash.key) { found in
                 guard found.withBytes(2, { $0.elementsEqual(change.key) }) else { return true }
                 let isPending = !found.isNull(1)
-                row = (found.integer(0), isPending, !isPending && found.integer(3) == Timestamp.latest.rawValue)
+                let isLasting = !isPending && found.integer(3) == Timestamp.latest.rawValue
+                let open = UInt8(exactly: found.integer(4)).flatMap(OpenRequests.init) ?? .none
+                row = (found.integer(0), isPending, isLasting, open)
                 return false
             }
         }
@@ -70,21 +73,25 @@ struct StoreWriter {
             counts.entries -= 1
             counts.pending -= row.isPending ? 1 : 0
             counts.lasting -= row.isLasting ? 1 : 0
+            counts.open.add(row.open, -1)
         }
         guard let value = change.value else {
             if let row { try delete.run(row.id) }
             return
         }
-        let (due, touched) = (change.due?.rawValue, change.touched.rawValue)
-        let sum = value.withUnsafeBytes { StoredRow.checksum(hash.key, value: $0, due: due, touched: touched) }
+        let (due, touched, open) = (change.due?.rawValue, change.touched.rawValue, Int64(change.open.rawValue))
+        let sum = value.withUnsafeBytes {
+            StoredRow.checksum(hash.key, value: $0, due: due, touched: touched, open: open)
+        }
         if let row {
-            try update.run(change.key, value, due, touched, sum, row.id)
+            try update.run(change.key, value, due, touched, open, sum, row.id)
         } else {
-            try insert.run(change.key, value, hash.recipient, hash.key, due, touched, sum)
+            try insert.run(change.key, value, hash.recipient, hash.key, due, touched, open, sum)
         }
         counts.entries += 1
         counts.pending += due == nil ? 0 : 1
         counts.lasting += change.isLasting ? 1 : 0
+        counts.open.add(change.open)
     }
 
     /// The keys on disk.

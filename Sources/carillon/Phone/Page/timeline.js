@@ -69,9 +69,17 @@ export class Timeline {
     }, foreign(recipient), " ", foreign(identifier));
     return element("li", { class: `step ${kind(name)}`, "data-name": name },
       element("time", { datetime: time }, time ? exactClock(new Date(time)) : ""),
-      element("strong", {}, name), about,
+      element("strong", {}, name), about, life(step),
       element("p", {}, foreign(words)), ...why.map(text => element("p", { class: "why" }, foreign(text))));
   }
+}
+
+/** The whole life of the notification, on a page of its own. */
+function life({ application, recipient, identifier }) {
+  if (!recipient || !identifier) return null;
+  const path = ["recipients", recipient, "notifications", identifier, "explain"].map(encodeURIComponent).join("/");
+  const query = application ? `?application=${encodeURIComponent(application)}` : "";
+  return element("a", { href: `/v1/${path}${query}`, target: "_blank", rel: "noopener" }, "whole life");
 }
 
 /** How a step is coloured. */
