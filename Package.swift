@@ -323,8 +323,8 @@ let package = Package(
         .testTarget(
             name: "ServiceSupportTests",
             dependencies: [
-                "HTTPTesting", "LocalBroker", "NotificationModel", "ServiceSupport", "ServiceTracing", log, coreMetrics,
-                metrics, lifecycle, configuration, nioCore, nioPosix,
+                "HTTPTesting", "LocalBroker", "NotificationModel", "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
+                "ServiceTracing", log, coreMetrics, metrics, lifecycle, configuration, nioCore, nioPosix,
             ]
         ),
         .testTarget(

@@ -204,7 +204,10 @@ struct TracingTests {
         #expect(call.parent == "" && call.kind == "server")
         let known = Set(spans.map(\.span))
         for span in spans where span.span != call.span { #expect(known.contains(span.parent), "\(span)") }
+        let page = try Page("Sources/carillon/carillon.docc/Tracing.md").text
         for span in world.collector.spans {
+            #expect(span.kind == "server" || page.contains("`\(span.name)`"), "the page does not have \(span.name)")
+            for key in span.attributes.keys { #expect(page.contains("`\(key)`"), "the page does not have \(key)") }
             let texts = [span.name] + span.attributes.keys + span.attributes.values
             #expect(!texts.contains { $0.contains(Self.secret) }, "\(span)")
         }

@@ -91,7 +91,10 @@ struct TracerTests {
         for number in 1...10 as ClosedRange<UInt64> { tracer.record(Self.span(number)) }
         await tracer.waitForBatch()
         _ = tracer.take()
-        for wake in [{ tracer.wake() }, { for number in 1...10 { tracer.record(Self.span(UInt64(number))) } }] {
+        let wakes: [@Sendable () -> Void] = [
+            { tracer.wake() }, { for number in 1...10 as ClosedRange<UInt64> { tracer.record(Self.span(number)) } },
+        ]
+        for wake in wakes {
             let task = Task { await tracer.waitForBatch() }
             // Until the wait has begun, a wake has no effect.
             let woken = Flag()

@@ -1,4 +1,5 @@
-import Foundation
+import OutboundHTTP
+import ServiceHTTP
 import Testing
 
 @testable import ServiceSupport
