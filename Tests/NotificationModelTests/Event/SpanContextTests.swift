@@ -16,7 +16,7 @@ struct SpanContextTests {
         #expect(TraceContext(traceparent: String(Self.parent.dropLast(2)) + "00")?.sampled == nil)
         // Only the lowest flag says so; a later version may have more fields.
         #expect(TraceContext(traceparent: String(Self.parent.dropLast(2)) + "02")?.sampled == nil)
-        #expect(TraceContext(traceparent: "cc" + Self.parent.dropFirst(2) + "-more")?.sampled == span)
+        #expect(TraceContext(traceparent: "cc" + Self.parent.dropFirst(2) + "-ab")?.sampled == span)
         let child = span.child(0xABC)
         #expect(child.traceparent == "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000abc-01")
         #expect(TraceContext(child, after: trace)?.tracestate == "vendor=1")
