@@ -40,19 +40,21 @@ struct TracingTests {
                 "CARILLON_WEBHOOK_INTERNAL": "true",
                 "CARILLON_WEBHOOK_KEYS_FILE": try folder.write(key, to: "keys"),
                 "CARILLON_RULES_FILE": try folder.write(
-                    [Tools.client("rules.yaml"), Tools.client("response-rules.yaml")].enumerated().map { index, path in
-                        let text = try String(contentsOfFile: path, encoding: .utf8)
-                        guard index > 0 else { return text }
-                        return text.split(separator: "rules:\n", maxSplits: 1)[1].replacing(
-                            "'reply'",
-                            with: "'default'"
-                        )
-                    }.joined(separator: "\n"),
+                    Self.rules(),
                     to: "rules.yaml"
                 ),
             ]
             settings.merge(further) { _, new in new }
             stack = try await Stack.start(settings)
+        }
+
+        /// The rules of the tests, and one for the response that is sent here.
+        private static func rules() throws -> String {
+            let rules = try String(contentsOfFile: Tools.client("rules.yaml"), encoding: .utf8)
+            let further = try String(contentsOfFile: Tools.client("response-rules.yaml"), encoding: .utf8)
+            return rules + "\n"
+                + further.replacingOccurrences(of: "rules:\n", with: "")
+                .replacingOccurrences(of: "'reply'", with: "'default'")
         }
 
         func end() async throws {
