@@ -98,10 +98,13 @@ let package = Package(
         // Between the center and what sends or enriches: values and two protocols.
         .target(name: "NotificationDelivery", dependencies: ["NotificationModel"]),
         .target(name: "NotificationPublisher", dependencies: ["Kafka", "NotificationModel", log]),
+        // Spans as values, and where they wait for their export; no I/O.
+        .target(name: "ServiceTracing", dependencies: ["NotificationModel"]),
         .target(
             name: "ServiceHTTP",
             dependencies: [
-                "COpenSSL", "NotificationModel", log, metrics, coreMetrics, hummingbird, hummingbirdCore,
+                "COpenSSL", "NotificationModel", "ServiceTracing", log, metrics, coreMetrics, hummingbird,
+                hummingbirdCore,
                 httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]
         ),
@@ -116,8 +119,9 @@ let package = Package(
         .target(
             name: "ServiceSupport",
             dependencies: [
-                "Kafka", "NotificationModel", "OutboundHTTP", "ServiceHTTP", log, metrics, coreMetrics, lifecycle,
-                unixSignals,
+                "Kafka", "NotificationModel", "OutboundHTTP", "ServiceHTTP", "ServiceTracing", log, metrics,
+                coreMetrics,
+                lifecycle, unixSignals,
                 configuration, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ],
             resources: [.embedInCode("HTTP/asyncapi.json")]
@@ -126,7 +130,7 @@ let package = Package(
             name: "NotificationProducer",
             dependencies: [
                 "Kafka", "NotificationModel", "NotificationPublisher", "ServiceHTTP", "ServiceSupport",
-                log, metrics, lifecycle, hummingbird, httpTypes, nioCore, yams,
+                "ServiceTracing", log, metrics, lifecycle, hummingbird, httpTypes, nioCore, yams,
             ],
             resources: [.embedInCode("HTTP/openapi.json")]
         ),
@@ -134,7 +138,7 @@ let package = Package(
             name: "NotificationConsumer",
             dependencies: [
                 "Kafka", "NotificationDelivery", "NotificationModel", "NotificationState", "ServiceHTTP",
-                "ServiceSupport", log, metrics, coreMetrics, lifecycle,
+                "ServiceSupport", "ServiceTracing", log, metrics, coreMetrics, lifecycle,
                 heap,
                 deque, grdb, sqlite, hummingbird, httpTypes, nioCore,
             ],
@@ -221,11 +225,15 @@ let package = Package(
                 .unsafeFlags(["-fdelayed-template-parsing", "-Wno-deprecated"]),
             ]
         ),
-        .executableTarget(name: "carillon-producer", dependencies: ["NotificationProducer", "ServiceSupport"]),
+        .executableTarget(
+            name: "carillon-producer",
+            dependencies: ["NotificationProducer", "ServiceSupport", "ServiceTracing"]
+        ),
         .executableTarget(
             name: "carillon-consumer",
             dependencies: [
                 "NotificationChannels", "NotificationConsumer", "NotificationEnrichment", "ServiceSupport",
+                "ServiceTracing",
             ]
         ),
         .executableTarget(
@@ -236,8 +244,8 @@ let package = Package(
                 "NotificationModel", "NotificationState", "PushSimulation",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
-                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", "WebPushSimulator", hummingbird, httpTypes, metrics,
-                log,
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", "ServiceTracing", "WebPushSimulator", hummingbird,
+                httpTypes, metrics, log,
                 lifecycle,
                 nioCore, nioPosix, nioSSL, unixSignals,
                 argumentParser, coreMetrics,
@@ -321,9 +329,9 @@ let package = Package(
         .testTarget(
             name: "ServiceSupportTests",
             dependencies: [
-                "TestSupport", "HTTPTesting", "LocalBroker", "NotificationModel", "ServiceSupport", log, coreMetrics,
-                metrics,
-                lifecycle, configuration, nioCore, nioPosix,
+                "TestSupport", "HTTPTesting", "LocalBroker", "NotificationModel", "OutboundHTTP", "ServiceHTTP",
+                "ServiceSupport", "ServiceTracing", log, coreMetrics, metrics, lifecycle, configuration, nioCore,
+                nioPosix,
             ]
         ),
         .testTarget(
@@ -340,7 +348,7 @@ let package = Package(
                 "TestSupport", "HTTPTesting", "Kafka", "LocalBroker", "NotificationDelivery", "NotificationModel",
                 "NotificationState",
                 "NotificationConsumer", "ServiceHTTP",
-                "ServiceSupport", log, grdb,
+                "ServiceSupport", "ServiceTracing", log, grdb,
             ]
         ),
         .testTarget(

@@ -7,6 +7,7 @@ public import NotificationModel
 package import ServiceHTTP
 public import ServiceLifecycle
 public import ServiceSupport
+package import ServiceTracing
 import Synchronization
 
 /// The consumer service: reads requests, keeps the notification centers of their recipients, fires due timers, and
@@ -26,6 +27,8 @@ public struct ConsumerService: Service {
     private let parkedStores = ParkedStores()
     private let ceiling: KafkaRecordCeiling
     private let zones: TimeZones
+    /// Gets spans; nil where nothing is traced.
+    private let tracer: Tracer?
     /// The HTTP API for queries; nil without it.
     private let queries: QueryService?
     /// Created at the start for all lanes: readiness must not flicker.
@@ -72,6 +75,7 @@ public struct ConsumerService: Service {
     ///   - routes: what the HTTP port of the service answers besides queries.
     ///   - health: where each lane reports its readiness.
     ///   - registry: receives gauges and counters.
+    ///   - tracer: gets spans; nil where nothing is traced.
     ///   - logger: labelled for the service.
     ///   - clock: the owner's wall clock; no timer fires earlier by this clock.
     /// - Throws: as above, `ChannelMismatch` for others, and `EntryStoreError` when `store.directory` cannot be used.
@@ -82,12 +86,13 @@ public struct ConsumerService: Service {
         routes: [Route] = [],
         health: Health,
         registry: PrometheusRegistry,
+        tracer: Tracer? = nil,
         logger: Logger,
         clock: (@Sendable () -> Timestamp)? = nil
     ) throws {
         let (wanted, given) = (configuration.channels.subtracting([.events, .devices]), Set(channels.map(\.name)))
         guard wanted == given else { throw ChannelMismatch(wanted: wanted, given: given) }
-        (self.channels, self.enrichment) = (channels, enrichment)
+        (self.channels, self.enrichment, self.tracer) = (channels, enrichment, tracer)
         try Self.checkStore(configuration)
         try configuration.groupConsumer(lane: 0).check()
         // Where the cluster decides, properties that no transaction could be made with are good for at-least-once.
@@ -102,8 +107,15 @@ public struct ConsumerService: Service {
         let clock = clock ?? SystemClock.now
         queries =
             try configuration.answersQueries || !routes.isEmpty
-            ? QueryService(configuration, and: routes, health: health, metrics: registry, clock: clock, logger: logger)
-            : nil
+            ? QueryService(
+                configuration,
+                and: routes,
+                health: health,
+                metrics: registry,
+                clock: clock,
+                tracer: tracer,
+                logger: logger
+            ) : nil
         self.configuration = configuration
         self.health = health
         self.metrics = registry
@@ -307,7 +319,8 @@ public struct ConsumerService: Service {
                         logger: logger,
                         fenced: fenced,
                         queries: configuration.answersQueries ? queries?.router : nil,
-                        categories: categories
+                        categories: categories,
+                        tracer: tracer
                     )
                     let lane = KafkaLane(context: context, link: link)
                     var memory = FreedMemory()

@@ -27,6 +27,8 @@ package struct ChannelSend: Hashable, Sendable {
     package var sequence: OperationSequence
     /// The trace of what caused the operation.
     package var trace: CarriedTrace
+    /// The span of this attempt, of that trace; nil when it is not traced.
+    package var span: SpanContext?
     /// Whether the request closes with this send; false for one occurrence of a repeat, and for what was delivered before.
     package var closes: Bool
     /// An earlier attempt, perhaps of a previous owner of the partition, may have reached a device.

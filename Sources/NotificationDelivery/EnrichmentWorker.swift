@@ -34,6 +34,8 @@ package struct EnrichmentWork: Hashable, Sendable {
     package var end: Timestamp
     /// What remains of that time when the work begins; zero before.
     package var time: Duration
+    /// The trace of what asks for it; none where nothing is traced.
+    package var trace: CarriedTrace
 
     package init(
         key: NotificationKey,
@@ -41,10 +43,11 @@ package struct EnrichmentWork: Hashable, Sendable {
         occurrence: Timestamp?,
         content: ArraySlice<UInt8>,
         end: Timestamp,
-        time: Duration = .zero
+        time: Duration = .zero,
+        trace: CarriedTrace = .none
     ) {
         (self.key, self.requestID, self.occurrence) = (key, requestID, occurrence)
-        (self.content, self.end, self.time) = (content, end, time)
+        (self.content, self.end, self.time, self.trace) = (content, end, time, trace)
     }
 }
 

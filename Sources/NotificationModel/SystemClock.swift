@@ -15,6 +15,13 @@ public enum SystemClock {
         return Timestamp(rawValue: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// The current time in nanoseconds since 1970.
+    package static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_nsec))
+    }
+
     /// CPU time that the process has used, in seconds.
     package static func processSeconds() -> Double {
         var time = timespec()

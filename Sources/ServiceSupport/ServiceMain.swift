@@ -1,6 +1,7 @@
 public import Logging
 import NotificationModel
 public import ServiceLifecycle
+package import ServiceTracing
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -18,6 +19,8 @@ public struct ServiceEnvironment: Sendable {
     public var ops: OpsServer
     /// The service's logger.
     public var logger: Logger
+    /// Gets the spans of the services; nil where nothing is traced.
+    package var tracer: Tracer?
 }
 
 /// The main program of a service: settings, logging, metrics, the ops endpoint, and services that stop on SIGTERM and
@@ -169,11 +172,12 @@ public struct ServiceMain: Sendable {
                 }
             }
             let server = OpsServer(configuration: own.ops, health: health, registry: registry, logger: logger)
-            let here = ServiceEnvironment(health: health, registry: registry, ops: server, logger: logger)
+            var here = ServiceEnvironment(health: health, registry: registry, ops: server, logger: logger)
             logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])
             // Starts first and stops last, so that a drain can be observed.
             var services: [any Service] = [server]
             do {
+                services += try trace(own.tracing, &here)
                 services += try launch(here)
             } catch {
                 return wrongConfiguration(error)
@@ -187,6 +191,26 @@ public struct ServiceMain: Sendable {
             tell("\(name): \(error)\n")
             return Self.failureStatus
         }
+    }
+
+    /// Gives the services a tracer if there is a collector, and returns what sends it their spans.
+    private func trace(_ tracing: TracingConfiguration, _ here: inout ServiceEnvironment) throws -> [TraceExporter] {
+        guard let collector = tracing.collector else { return [] }
+        let tracer = Tracer(ratio: tracing.ratio, clock: SystemClock.nanoseconds)
+        here.tracer = tracer
+        let resource = [
+            ("service.name", name.replacing(" ", with: "-")), ("service.version", CarillonVersion.current),
+            ("service.instance.id", UUID().uuidString.lowercased()), ("host.name", SharedConfiguration.hostName),
+        ]
+        return [
+            try TraceExporter(
+                tracer,
+                to: collector,
+                resource: resource,
+                registry: here.registry,
+                logger: here.logger
+            )
+        ]
     }
 
     /// Reads and checks all settings, as each start does.
@@ -227,7 +251,7 @@ public struct ServiceMain: Sendable {
 
     private typealias Own = (
         logging: LoggingConfiguration, ops: OpsConfiguration, maximumSeries: Int, timeout: Duration,
-        stallTimeout: Duration
+        stallTimeout: Duration, tracing: TracingConfiguration
     )
 
     /// The settings of every service.
@@ -255,7 +279,7 @@ public struct ServiceMain: Sendable {
                 longest wait for the broker, a minute.
                 """
         )
-        return (logging, ops, maximumSeries, timeout, stallTimeout)
+        return (logging, ops, maximumSeries, timeout, stallTimeout, TracingConfiguration(settings: &settings))
     }
 
     private func wrongConfiguration(_ error: any Error) -> Int32 {

@@ -2,6 +2,7 @@ import NotificationChannels
 import NotificationConsumer
 import NotificationEnrichment
 import ServiceSupport
+import ServiceTracing
 
 #if canImport(Glibc)
 import Glibc
@@ -31,6 +32,7 @@ let status = await ServiceMain.consumer.run { settings in
             routes: enrichment?.routes ?? [],
             health: here.health,
             registry: here.registry,
+            tracer: here.tracer,
             logger: here.logger
         )
         let reloads = [consumer.reload, enrichment?.reload]

@@ -1,5 +1,6 @@
 import NotificationProducer
 import ServiceSupport
+import ServiceTracing
 
 #if canImport(Glibc)
 import Glibc
@@ -16,6 +17,7 @@ let status = await ServiceMain.producer.run { settings in
             configuration: configuration,
             health: here.health,
             registry: here.registry,
+            tracer: here.tracer,
             logger: here.logger
         )
         return [HangupService(logger: here.logger) { await producer.reload() }, producer]

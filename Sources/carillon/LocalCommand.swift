@@ -11,6 +11,7 @@ import NotificationProducer
 import ServiceHTTP
 import ServiceLifecycle
 import ServiceSupport
+import ServiceTracing
 
 /// `carillon local`: broker, producer service and consumer service in one process.
 struct LocalCommand: AsyncParsableCommand {
@@ -138,6 +139,7 @@ struct LocalCommand: AsyncParsableCommand {
             configuration: producer,
             health: here.health,
             registry: here.registry,
+            tracer: here.tracer,
             logger: here.logger
         )
         let (application, devicesTopic) = (producer.defaultApplication, topics.devices)
@@ -151,6 +153,7 @@ struct LocalCommand: AsyncParsableCommand {
             routes: enrichment?.routes ?? [],
             health: here.health,
             registry: here.registry,
+            tracer: here.tracer,
             logger: here.logger
         )
         let page = PhoneServer(

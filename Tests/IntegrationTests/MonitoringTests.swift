@@ -61,6 +61,7 @@ struct MonitoringTests {
                 "CARILLON_QUERIES_ENABLED": "true",
                 "CARILLON_QUERIES_PORT": "0",
                 "CARILLON_STORE_DIRECTORY": folder.file("store"),
+                "CARILLON_TRACING_ENDPOINT": "http://127.0.0.1:1/",
             ])
         }
 

@@ -119,6 +119,10 @@ struct Bench {
     var devices: [DeviceEvent] = []
     var claims: [(token: String, claim: TokenClaim)] = []
     var signals: [(recipient: String, signal: Signal)] = []
+    /// The spans of triggers that fired.
+    var firings: [Firing] = []
+    /// The spans that responses answer.
+    var answered: [SpanContext] = []
     /// Of the next input.
     var offset: Int64 = 0
     /// Of the topic.
@@ -221,6 +225,8 @@ struct Bench {
         devices += taken.devices
         claims += taken.claims
         signals += taken.signals
+        firings += taken.firings
+        answered += taken.answered
         return taken.events
     }
 
@@ -245,6 +251,8 @@ struct TakenEffects {
     var devices: [DeviceEvent] = []
     var claims: [(token: String, claim: TokenClaim)] = []
     var signals: [(recipient: String, signal: Signal)] = []
+    var firings: [Firing] = []
+    var answered: [SpanContext] = []
 }
 
 extension PartitionCenter {
@@ -267,6 +275,8 @@ extension PartitionCenter {
             case .announce(let event, _): taken.devices.append(event)
             case .claim(let claim, let token, _): taken.claims.append((token, claim))
             case .signal(let signal, let recipient, _): taken.signals.append((recipient, signal))
+            case .fire(let firing): taken.firings.append(firing)
+            case .answer(let delivery): taken.answered.append(delivery)
             }
         }
         return taken

@@ -41,8 +41,10 @@ struct WebhookRequests: Sendable {
             "webhook-timestamp": seconds,
             "webhook-signature": signer.signatures(of: signed),
         ]
+        // The header names the attempt; the event is the same in each of them, and names what caused the operation.
         if let traceparent = send.trace.traceparent {
-            headers.add(name: "traceparent", value: String(decoding: traceparent, as: UTF8.self))
+            let own = send.span?.traceparent ?? String(decoding: traceparent, as: UTF8.self)
+            headers.add(name: "traceparent", value: own)
         }
         if let tracestate = send.trace.tracestate {
             headers.add(name: "tracestate", value: String(decoding: tracestate, as: UTF8.self))

@@ -14,6 +14,8 @@ package struct ChannelSends {
 
     private var desks: [Desk] = []
     private let devicesPerRecipient: Int
+    /// The spans of attempts; nil where nothing is traced.
+    var spans: OpenSpans<Issued<ChannelSend>>?
 
     /// - Parameters:
     ///   - devicesPerRecipient: how many sends of one notification a channel to devices has at most.
@@ -65,11 +67,11 @@ package struct ChannelSends {
     }
 
     private mutating func begin(_ index: Int, at now: ContinuousClock.Instant, _ clock: () -> Timestamp) {
-        let channel = desks[index].channel
+        let (channel, spans) = (desks[index].channel, spans)
         desks[index].work.begin(at: now) { send, reply in
             // It may have waited for long. The center finds that it has expired.
             guard send.work.expiration.map({ $0 > clock() }) ?? true else { return reply(.deferred(retryAfter: nil)) }
-            channel.begin(send, reply)
+            channel.begin(spans?.begin(send) ?? send, reply)
         }
     }
 
@@ -90,13 +92,17 @@ package struct ChannelSends {
         var results: [(send: Issued<ChannelSend>, result: ChannelResult, isTimedOut: Bool)] = []
         for index in desks.indices {
             for (send, ending) in desks[index].work.take(at: now) {
+                let result: ChannelResult
+                var isTimedOut = false
                 switch ending {
-                case .answered(let result): results.append((send, result, false))
-                case .withdrawn: results.append((send, .deferred(retryAfter: nil), false))
+                case .answered(let answer): result = answer
+                case .withdrawn: result = .deferred(retryAfter: nil)
                 case .timedOut(let reply):
                     desks[index].channel.cancel(reply)
-                    results.append((send, .unanswered(retryAfter: nil), true))
+                    (result, isTimedOut) = (.unanswered(retryAfter: nil), true)
                 }
+                spans?.end(send, result, isTimedOut: isTimedOut)
+                results.append((send, result, isTimedOut))
             }
         }
         return results
@@ -107,5 +113,6 @@ package struct ChannelSends {
         for index in desks.indices {
             for reply in desks[index].work.cancel(where: isNeedless) { desks[index].channel.cancel(reply) }
         }
+        spans?.forget(where: isNeedless)
     }
 }

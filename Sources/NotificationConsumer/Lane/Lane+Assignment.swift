@@ -103,6 +103,7 @@ extension Lane {
         rules.foregroundKept = configuration.foregroundKept.milliseconds
         rules.maximumDevices = configuration.devicesPerRecipient
         rules.zones = context.zones
+        rules.isTraced = spans != nil
         // An event in a transaction that was not committed was not sent.
         let isDoubtful = rules.repeatsEvents || rules.channels.hasSends
         var center = try PartitionCenter(
@@ -166,6 +167,8 @@ extension Lane {
         try link.readInputs(of: ranges, stallingAtMost: Restore.brokerDeadline) { record in
             guard let result = results[record.partition], let then = result.marker?.wallTime else { return }
             let life = result.inputs[record.input].life
+            var record = record
+            if spans != nil { record.nameIntake() }
             // Dead letters were published before, and none of these was rejected because of its time.
             guard let input = try? intake.input(from: record, life: life, at: then, isReadAgain: true) else { return }
             try owned[record.partition]?.center.replay(input, at: then)

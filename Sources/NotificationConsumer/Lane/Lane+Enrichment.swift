@@ -34,8 +34,9 @@ extension Lane {
 
     private func beginEnrichments() {
         guard let worker = context.enrichment else { return }
-        let clock = context.clock
+        let (clock, spans) = (context.clock, spans?.enrichments)
         enrichments.begin(at: link.now) { work, reply in
+            spans?.begin(work)
             var work = work
             work.work.time = .milliseconds(work.work.end.rawValue - clock().rawValue)
             // The center has sent the notification by then.
@@ -52,8 +53,11 @@ extension Lane {
         for (work, result) in refused { try apply(result, to: work) }
         for (work, ending) in enrichments.take(at: link.now) {
             switch ending {
-            case .answered(let result): try apply(result, to: work)
+            case .answered(let result):
+                spans?.enrichments.end(work, result)
+                try apply(result, to: work)
             case .timedOut(let reply):
+                spans?.enrichments.end(work, nil)
                 worker.cancel(reply)
                 try apply(.gaveUp, to: work)
             case .withdrawn: break
@@ -75,5 +79,6 @@ extension Lane {
     func cancelEnrichments(where isNeedless: (Issued<EnrichmentWork>) -> Bool = { _ in true }) {
         guard let worker = context.enrichment else { return }
         for reply in enrichments.cancel(where: isNeedless) { worker.cancel(reply) }
+        spans?.enrichments.forget(where: isNeedless)
     }
 }

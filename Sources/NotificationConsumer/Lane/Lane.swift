@@ -58,6 +58,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// The categories that notifications are delivered with, and the version of the table that has them.
     var categories = CategoryBook.empty
     var categoryVersion = 0
+    /// The spans of what it does; nil where nothing is traced.
+    var spans: LaneSpans?
     /// The queries that wait for this lane; nil where nobody asks.
     let queries: QueryInbox?
     var backPressure = BackPressure()
@@ -110,7 +112,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             devices: DeviceIntake(zones: context.zones, partition: home)
         )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
+        spans = context.tracer.map { LaneSpans($0, context.configuration) }
         sends = Self.sends(of: context, waking: link)
+        sends.spans = spans?.attempts
         enrichments = Self.enrichments(of: context, waking: link)
         queries = context.queries.map { _ in QueryInbox(wake: link.wake) }
         let now = link.now
@@ -233,9 +237,23 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     }
 
     func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
-        let number = record.partition
         // A record that was fetched before its partition left belongs to the next owner.
-        guard owned.contains(number) else { return }
+        guard owned.contains(record.partition) else { return }
+        guard spans != nil else { return _ = try applyNow(record, at: now, copy) }
+        var named = record
+        spans?.begin(&named)
+        let refusal = try applyNow(named, at: now, copy)
+        spans?.end(refusal)
+    }
+
+    /// - Returns: why the record is a dead letter; nil when it is none.
+    private func applyNow(
+        _ record: Intake.Record,
+        at now: Timestamp,
+        _ copy: () -> KafkaConsumerRecord
+    ) throws -> ModelError? {
+        let number = record.partition
+        var refusal: ModelError?
         let life = owned[number]?.inputs[record.input].life ?? 0
         let input: CenterInput?
         do throws(ModelError) {
@@ -249,6 +267,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 try emission.forward(copy(), to: home)
                 context.metrics.countForwarded()
             } else {
+                refusal = error
                 try bury(record, copy, because: error)
             }
             // Read again at another time, or with other settings, the record might be accepted.
@@ -264,7 +283,10 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 context.metrics.count(requested: 1)
             }
             isUnfinished = outcome == .unfinished
-            if case .refused(let error)? = outcome { try bury(record, copy, because: error) }
+            if case .refused(let error)? = outcome {
+                refusal = error
+                try bury(record, copy, because: error)
+            }
             if outcome == .duplicate {
                 logger.debug(
                     "a duplicate is dropped: its id is known",
@@ -279,6 +301,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         work += 1
         owned.noteRead(InputPartition(record.input, number), record.offset, isUnfinished: isUnfinished)
         if isUnfinished { link.pauseReading() }
+        return refusal
     }
 
     /// Publishes a record that cannot be used to the dead letters, unchanged.
@@ -346,27 +369,33 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         if effects.count > 1 { effects.reverse() }
         while let effect = effects.popLast() {
             switch consume effect {
-            case .publish(var event, let trace):
+            case .publish(var event, var trace):
                 try usingStore { try owned[number]?.center.count(&event) }
                 try transactions?.beginIfNeeded()
+                if let spans { trace = spans.send(event.eventID, event.name.type, to: .deliveries, trace) }
                 if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
                 context.metrics.count(event.name, closes: event.closes)
                 if event.name == .delivered, let written, context.metrics.wantsLatency {
                     context.metrics.record(latency: now.rawValue - written)
                 }
-            case .respond(let event, let trace):
+            case .respond(let event, var trace):
                 try transactions?.beginIfNeeded()
+                if let spans { trace = spans.send(event, trace) }
                 if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
                 context.metrics.countResponse()
-            case .announce(let event, let trace):
+            case .announce(let event, var trace):
                 try transactions?.beginIfNeeded()
+                if let spans { trace = spans.send(event.eventID, event.name.type, to: .deliveries, trace) }
                 try emission.publish(event, trace, at: now)
             case .claim(let claim, let token, let trace):
                 try transactions?.beginIfNeeded()
                 try emission.publish(claim, token: token, trace)
-            case .signal(let signal, let recipient, let trace):
+            case .signal(let signal, let recipient, var trace):
                 try transactions?.beginIfNeeded()
+                if let spans { trace = spans.send(signal, to: recipient, trace) }
                 try emission.publish(signal, to: recipient, trace, at: now)
+            case .fire(let firing): spans?.fire(firing)
+            case .answer(let delivery): spans?.answer(delivery)
             case .send(let attempt): send(attempt, of: number)
             case .enrich(let work): enrich(work, of: number, at: now)
             case .stopEnrichment(let id, let key): cancelEnrichments { $0.work.key == key && $0.work.requestID == id }

@@ -3,6 +3,7 @@ package import Logging
 package import NotificationDelivery
 package import NotificationModel
 package import ServiceSupport
+package import ServiceTracing
 
 /// The environment of a lane.
 package struct LaneContext {
@@ -33,6 +34,8 @@ package struct LaneContext {
     package var queries: QueryRouter?
     /// The categories of all applications.
     package var categories: CategoryTable
+    /// Gets spans; nil where nothing is traced.
+    package var tracer: Tracer?
 
     package init(
         configuration: ConsumerServiceConfiguration,
@@ -50,7 +53,8 @@ package struct LaneContext {
         logger: Logger,
         fenced: String? = nil,
         queries: QueryRouter? = nil,
-        categories: CategoryTable = CategoryTable()
+        categories: CategoryTable = CategoryTable(),
+        tracer: Tracer? = nil
     ) {
         self.configuration = configuration
         self.guarantee = guarantee
@@ -68,5 +72,6 @@ package struct LaneContext {
         self.fenced = fenced
         self.queries = queries
         self.categories = categories
+        self.tracer = tracer
     }
 }

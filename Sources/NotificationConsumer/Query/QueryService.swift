@@ -3,6 +3,7 @@ import Logging
 import NotificationModel
 import ServiceHTTP
 import ServiceSupport
+import ServiceTracing
 
 /// The HTTP API of the consumer service: queries of what recipients have, and what other parts of the service answer.
 struct QueryService: Sendable {
@@ -19,6 +20,7 @@ struct QueryService: Sendable {
     ///   - health: Where it reports its readiness.
     ///   - factory: Receives its metrics.
     ///   - clock: The wall clock, for tokens that end.
+    ///   - tracer: Gets spans of its calls; nil where nothing is traced.
     ///   - logger: The service's logger.
     /// - Throws: `ListenerSettingsError` that names the problem of the address, the tokens or the certificate.
     init(
@@ -27,6 +29,7 @@ struct QueryService: Sendable {
         health: Health,
         metrics factory: any MetricsFactory,
         clock: @escaping @Sendable () -> Timestamp,
+        tracer: Tracer?,
         logger: Logger
     ) throws(ListenerSettingsError) {
         http = try HTTPInterface(
@@ -36,6 +39,7 @@ struct QueryService: Sendable {
             now: clock,
             files: configuration.enrichment.isEnabled ? configuration.media.transfers : 0,
             health: health.component("queries"),
+            tracer: tracer,
             logger: logger
         )
         metrics = ConnectionMetrics(

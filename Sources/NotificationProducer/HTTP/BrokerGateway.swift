@@ -4,6 +4,7 @@ import NotificationModel
 import NotificationPublisher
 import ServiceHTTP
 import ServiceSupport
+import ServiceTracing
 
 /// Publishes HTTP calls to Kafka. Its methods return when the broker has acknowledged, or throw the problem for the
 /// caller.
@@ -23,6 +24,8 @@ struct BrokerGateway: Sendable {
     /// How long a caller waits.
     let deadline: Duration
     let metrics: ProducerMetrics
+    /// Gets spans; nil where nothing is traced.
+    let tracer: Tracer?
     let logger: Logger
 
     /// A record for `business-events`.
@@ -77,14 +80,17 @@ struct BrokerGateway: Sendable {
         _ trace: TraceContext?,
         partitions: Int32
     ) async throws -> NotificationPublisher.Receipt {
-        let receipt = try await publisher.publish(
-            value: record.value,
-            key: record.key,
-            requestID: record.requestID,
-            isRemoval: record.isRemoval,
-            partitions: partitions,
-            trace: trace
-        )
+        let span = span(to: requests, trace) { $0.add(record.requestID) }
+        let receipt = try await traced(span.map { [$0] } ?? []) {
+            try await publisher.publish(
+                value: record.value,
+                key: record.key,
+                requestID: record.requestID,
+                isRemoval: record.isRemoval,
+                partitions: partitions,
+                trace: span.map { TraceContext($0.context, after: trace) } ?? trace
+            )
+        }
         metrics.countRequest()
         return receipt
     }
@@ -138,13 +144,33 @@ struct BrokerGateway: Sendable {
     }
 
     /// Publishes a signal to its recipient's partition.
-    func publish(_ signal: SignalRecord) async throws -> KafkaAcknowledgement {
-        try await publish(to: signals, of: signal.recipient, signal.key, signal.value, signal.headers)
+    ///
+    /// - Parameter make: makes the record with the trace that it gets.
+    func publish(
+        _ trace: TraceContext?,
+        signal make: (TraceContext?) throws(ModelError) -> SignalRecord
+    ) async throws -> KafkaAcknowledgement {
+        let span = span(to: signals, trace) { $0.add(trace?.sampled?.span ?? 0) }
+        let signal = try make(span.map { TraceContext($0.context, after: trace) } ?? trace)
+        return try await traced(span.map { [$0] } ?? []) {
+            try await publish(to: signals, of: signal.recipient, signal.key, signal.value, signal.headers)
+        }
     }
 
     /// Publishes a registration, or that a device is gone, to its recipient's partition.
-    func publish(_ device: DeviceRecord) async throws -> KafkaAcknowledgement {
-        try await publish(to: devices, of: device.key.recipientBytes, device.key.encoded, device.value, device.headers)
+    ///
+    /// - Parameter registration: nil for a device that is gone.
+    func publish(
+        _ registration: DeviceRegistration?,
+        key: NotificationKey,
+        trace: TraceContext?
+    ) async throws -> KafkaAcknowledgement {
+        let span = span(to: devices, trace) { $0.add(trace?.sampled?.span ?? 0) }
+        let trace = span.map { TraceContext($0.context, after: trace) } ?? trace
+        let device = DeviceRecord(registration, key: key, trace: trace)
+        return try await traced(span.map { [$0] } ?? []) {
+            try await publish(to: devices, of: key.recipientBytes, key.encoded, device.value, device.headers)
+        }
     }
 
     private func publish(

@@ -32,13 +32,13 @@ struct DevicesHandler: Sendable {
         let time = now()
         try device.check(zones: zones, at: time)
         device.registeredAt = device.registeredAt ?? time
-        return .accepted(try await broker.publish(DeviceRecord(device, key: key, trace: call.request.traceContext)))
+        return .accepted(try await broker.publish(device, key: key, trace: call.request.traceContext))
     }
 
     /// Removes a device, known or not.
     private func delete(_ call: Call) async throws -> Response {
         let key = try key(of: call)
-        return .accepted(try await broker.publish(DeviceRecord(nil, key: key, trace: call.request.traceContext)))
+        return .accepted(try await broker.publish(nil, key: key, trace: call.request.traceContext))
     }
 
     private func key(of call: Call) throws -> NotificationKey {

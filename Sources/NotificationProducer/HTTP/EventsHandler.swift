@@ -32,7 +32,7 @@ struct EventsHandler: Sendable {
         _ = try call.target.parameters(allowed: [])
         guard isAccepted(call.request.mediaType) else { throw Problem.unsupportedMediaType(Self.mediaTypes) }
         let bytes = try await body.read(upTo: bodyLimit)
-        let events = try BusinessEvent.parse(httpHeaders: headers(of: call.request), body: bytes)
+        var events = try BusinessEvent.parse(httpHeaders: headers(of: call.request), body: bytes)
         for (index, event) in events.enumerated() {
             do throws(ModelError) {
                 try event.checkTypeIsFree()
@@ -43,15 +43,15 @@ struct EventsHandler: Sendable {
         }
         try check(events, of: call.caller)
         let scope = EventScope.headers(of: call.caller.applications)
-        let places = try await broker.publish(
-            events.map { event in
-                BrokerGateway.Event(
-                    key: event.kafkaKey,
-                    value: event.kafkaValue,
-                    headers: event.kafkaHeaders().map { KafkaHeader(name: $0.name, value: $0.value) } + scope
-                )
-            }
-        )
+        let spans = broker.trace(&events)
+        let records = events.map { event in
+            BrokerGateway.Event(
+                key: event.kafkaKey,
+                value: event.kafkaValue,
+                headers: event.kafkaHeaders().map { KafkaHeader(name: $0.name, value: $0.value) } + scope
+            )
+        }
+        let places = try await broker.traced(spans) { try await broker.publish(records) }
         return Response(
             status: .accepted,
             headers: [.contentType: "application/json"],
@@ -91,10 +91,7 @@ struct EventsHandler: Sendable {
             JSONWriter.append(",\"offset\":", to: &json)
             JSONWriter.append(number: place.offset, to: &json)
             if let engine {
-                let trace = TraceContext(
-                    traceparent: event.extensions["traceparent"],
-                    tracestate: event.extensions["tracestate"]
-                )
+                let trace = event.trace
                 let verdict = EventVerdict(of: event, by: engine, at: now(), within: &room) { outputs, failures in
                     broker.effects(outputs, failures: failures, trace: trace)
                 }

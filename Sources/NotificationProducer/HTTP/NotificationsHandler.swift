@@ -228,14 +228,3 @@ struct NotificationsHandler: Sendable {
         Response.append(receipt.topic, receipt.partition, receipt.offset, to: &json)
     }
 }
-
-extension Request {
-    private static let traceparent = HTTPField.Name("traceparent")
-    private static let tracestate = HTTPField.Name("tracestate")
-
-    /// The caller's trace context; ignores invalid ones.
-    var traceContext: TraceContext? {
-        guard let name = Self.traceparent, let traceparent = headers[name] else { return nil }
-        return TraceContext(traceparent: traceparent, tracestate: Self.tracestate.flatMap { headers[$0] })
-    }
-}

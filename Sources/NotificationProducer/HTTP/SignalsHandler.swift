@@ -46,15 +46,9 @@ struct SignalsHandler: Sendable {
         signal.application = recipient.application
         let time = now()
         try check(signal, of: recipient.application, at: time)
-        let record = try SignalRecord(
-            signal,
-            of: recipient.recipient,
-            id: id,
-            source: source,
-            time: time,
-            trace: call.request.traceContext
-        )
-        let acknowledgement = try await broker.publish(record)
+        let acknowledgement = try await broker.publish(call.request.traceContext) { trace throws(ModelError) in
+            try SignalRecord(signal, of: recipient.recipient, id: id, source: source, time: time, trace: trace)
+        }
         guard case .response(let response) = signal else { return .accepted(acknowledgement) }
         return .accepted { json in
             JSONWriter.append("\"responseId\":", to: &json)

@@ -3,6 +3,7 @@ import Logging
 import NotificationModel
 import ServiceLifecycle
 import ServiceSupport
+import ServiceTracing
 
 /// Runs an ``IngestSession`` on its own thread until shutdown, and starts a new one when one fails.
 struct Ingest: Sendable {
@@ -11,6 +12,7 @@ struct Ingest: Sendable {
     let rules: RuleStore
     let metrics: ProducerMetrics
     let health: HealthComponent
+    let tracer: Tracer?
     let logger: Logger
     let now: @Sendable () -> Timestamp
 
@@ -50,7 +52,8 @@ struct Ingest: Sendable {
                     stop: stop,
                     logger: logger,
                     now: now,
-                    fenced: fenced
+                    fenced: fenced,
+                    tracer: tracer
                 )
                 try KafkaIngestSession(context: context, link: link).run(until: stop, hasWorked: hasWorked)
             },

@@ -1,6 +1,7 @@
 package import Logging
 package import NotificationModel
 package import ServiceSupport
+package import ServiceTracing
 
 /// What a session of the ingest is given.
 package struct IngestContext {
@@ -17,6 +18,8 @@ package struct IngestContext {
     /// Why the session before was fenced, when another process may have the instance's id: until this one has committed
     /// something, or for a while, it is not ready.
     package var fenced: String?
+    /// Gets spans; nil where nothing is traced.
+    package var tracer: Tracer?
 
     package init(
         configuration: IngestConfiguration,
@@ -27,10 +30,11 @@ package struct IngestContext {
         stop: StopSignal,
         logger: Logger,
         now: @escaping () -> Timestamp,
-        fenced: String? = nil
+        fenced: String? = nil,
+        tracer: Tracer? = nil
     ) {
         (self.configuration, self.guarantee, self.rules) = (configuration, guarantee, rules)
         (self.metrics, self.health, self.stop) = (metrics, health, stop)
-        (self.logger, self.now, self.fenced) = (logger, now, fenced)
+        (self.logger, self.now, self.fenced, self.tracer) = (logger, now, fenced, tracer)
     }
 }

@@ -3,6 +3,7 @@ import NotificationModel
 import NotificationPublisher
 import ServiceHTTP
 import ServiceSupport
+import ServiceTracing
 
 /// From a record of an input to the resulting records.
 extension IngestSession {
@@ -45,10 +46,8 @@ extension IngestSession {
         _ record: IngestRecord,
         _ copy: () -> KafkaConsumerRecord
     ) {
-        let trace = TraceContext(
-            traceparent: event.extensions["traceparent"],
-            tracestate: event.extensions["tracestate"]
-        )
+        var trace = event.trace
+        let span = context.tracer.flatMap { begin(event, record, &trace, $0) }
         let allowed = EventScope.applications(record.scope)
         let effects = EventEffects(outputs, failures: failures, to: allowed, within: bound) { output in
             requestHeaders.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace)
@@ -63,7 +62,7 @@ extension IngestSession {
                 requestID: output.requestID,
                 isRemoval: output.isRemoval,
                 time: time,
-                trace: trace,
+                trace: span == nil ? trace : publishing(output.requestID, trace),
                 into: &scratch
             )
             let request = LinkRecord(
@@ -78,8 +77,53 @@ extension IngestSession {
             )
             send(OutgoingRecord(record: request, source: record.partition))
         }
+        if let span { context.tracer?.end(span, error: effects.error?.reason.rawValue) }
         metrics.count(effects.error == nil ? .published : .deadLettered)
         if let error = effects.error { send(deadLetter: copy(), of: record.partition, error, slot) }
+    }
+
+    // MARK: - Spans
+
+    /// Begins the span of an event, which `trace` names from here on. An event without a trace may begin one.
+    ///
+    /// - Returns: nil when it is not sampled.
+    private func begin(
+        _ event: BusinessEvent,
+        _ record: IngestRecord,
+        _ trace: inout TraceContext?,
+        _ tracer: Tracer
+    ) -> Span? {
+        if trace?.isUnsampledHere ?? false {
+            trace = nil
+            return nil
+        }
+        var operation = SpanHash("process event")
+        operation.add(event)
+        let parent = trace?.sampled
+        let begun = trace == nil ? tracer.begin(with: operation) : parent?.child(operation.value)
+        guard let span = begun else { return nil }
+        trace = TraceContext(span, after: trace)
+        return .processing(
+            record.partition.input.name(in: configuration.topics),
+            span,
+            parent: parent,
+            partition: record.partition.number,
+            offset: record.offset,
+            group: configuration.consumer.groupID ?? "",
+            start: tracer.now
+        )
+    }
+
+    /// Notes that a request is handed to the client of Kafka.
+    ///
+    /// - Returns: the trace of the record, which names that span.
+    private func publishing(_ id: RequestID, _ trace: TraceContext?) -> TraceContext? {
+        guard let tracer = context.tracer, let parent = trace?.sampled else { return trace }
+        var hash = SpanHash("send")
+        hash.add(id)
+        let span = Span.sending(to: configuration.topics.requests, hash.value, parent: parent, start: tracer.now)
+        tracer.record(span)
+        return TraceContext(span.context, after: trace)
     }
 
     private func send(

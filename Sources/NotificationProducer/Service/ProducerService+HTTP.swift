@@ -23,6 +23,7 @@ extension ProducerService {
             ceiling: ceiling,
             deadline: configuration.http.deadline,
             metrics: metrics,
+            tracer: tracer,
             logger: logger
         )
         let events = EventsHandler(broker: broker, rules: rules, bodyLimit: configuration.eventsBodyBytes, now: now)

@@ -4,6 +4,7 @@ public import NotificationModel
 import ServiceHTTP
 public import ServiceLifecycle
 public import ServiceSupport
+package import ServiceTracing
 
 /// The producer service: business events and HTTP calls become notification requests on Kafka.
 ///
@@ -22,6 +23,8 @@ public struct ProducerService: Service {
     let categoryReader: CategoryReader
     private let http: HTTPInterface
     private let kafkaHealth: HealthComponent
+    /// Gets spans; nil where nothing is traced.
+    let tracer: Tracer?
     let logger: Logger
     let now: @Sendable () -> Timestamp
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
@@ -47,7 +50,29 @@ public struct ProducerService: Service {
         now: (@Sendable () -> Timestamp)? = nil,
         makeRequestID: (@Sendable () -> NotificationModel.RequestID)? = nil
     ) throws {
+        try self.init(
+            configuration: configuration,
+            health: health,
+            registry: registry,
+            tracer: nil,
+            logger: logger,
+            now: now,
+            makeRequestID: makeRequestID
+        )
+    }
+
+    /// - Parameter tracer: Gets spans; nil where nothing is traced.
+    package init(
+        configuration: ProducerServiceConfiguration,
+        health: Health,
+        registry: PrometheusRegistry?,
+        tracer: Tracer?,
+        logger: Logger,
+        now: (@Sendable () -> Timestamp)? = nil,
+        makeRequestID: (@Sendable () -> NotificationModel.RequestID)? = nil
+    ) throws {
         self.configuration = configuration
+        self.tracer = tracer
         self.logger = logger
         self.now = now ?? SystemClock.now
         self.makeRequestID = makeRequestID ?? { NotificationModel.RequestID.random() }
@@ -59,6 +84,7 @@ public struct ProducerService: Service {
             defaultApplication: configuration.defaultApplication,
             now: self.now,
             health: health.component("http"),
+            tracer: tracer,
             logger: logger
         )
         try configuration.callProducer.check(leastRecordBytes: RecordBound.least)
@@ -153,6 +179,7 @@ public struct ProducerService: Service {
                 rules: rules,
                 metrics: metrics,
                 health: kafkaHealth,
+                tracer: tracer,
                 logger: logger,
                 now: now
             )

@@ -53,6 +53,8 @@ extension StateEntry.Delivered {
         /// What they showed before: a device whose gateway reports that it has refused this one shows it still. Nil when that is
         /// not known, or nothing.
         package let former: Former?
+        /// The span of its event, to which the span of a response has a link; nil when it was not traced.
+        package let span: SpanContext?
 
         /// What devices showed before.
         package struct Former: Sendable, Hashable {
@@ -70,25 +72,27 @@ extension StateEntry.Delivered {
             content: ArraySlice<UInt8>?,
             category: KeptCategory?,
             devices: [String],
-            former: Former? = nil
+            former: Former? = nil,
+            span: SpanContext? = nil
         ) {
             (self.content, self.category, self.devices, self.former) = (content, category, devices, former)
+            self.span = span
         }
 
         /// The same on other devices.
         package func on(_ devices: [String]) -> Details {
-            Details(content: content, category: category, devices: devices, former: former)
+            Details(content: content, category: category, devices: devices, former: former, span: span)
         }
 
         /// The same without the content.
         package var withoutContent: Details {
-            Details(content: nil, category: category, devices: devices, former: former)
+            Details(content: nil, category: category, devices: devices, former: former, span: span)
         }
 
         /// Compares the values.
         package static func == (one: Details, other: Details) -> Bool {
             one.devices == other.devices && one.content == other.content && one.category == other.category
-                && one.former == other.former
+                && one.former == other.former && one.span == other.span
         }
 
         /// Hashes the values.
@@ -101,7 +105,7 @@ extension StateEntry.Delivered {
 
 extension StateEntry.Delivered: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case requestId, occurrence, round, at, channel, devices, former, formerDevices, category, content
+        case requestId, occurrence, round, at, channel, devices, former, formerDevices, category, content, span
     }
 
     // An older version does not need the details, and drops them; a Live Activity it would restore as a notification.
@@ -117,6 +121,7 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
         var (devices, category, content): ([String], KeptCategory?, ArraySlice<UInt8>?) = ([], nil, nil)
         var round = Int64(0)
         var (former, formerDevices): (Showing?, [String]?)
+        var span: SpanContext?
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .requestId: id = try scanner.requestID()
@@ -129,10 +134,11 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
             case .formerDevices: formerDevices = try scanner.texts()
             case .category: category = try KeptCategory(&scanner)
             case .content: content = try scanner.object(of: source)
+            case .span: span = TraceContext(traceparent: scanner.materialise(try scanner.string()))?.sampled
             case nil: try scanner.skipValue()
             }
         }
-        let hasDetails = content != nil || category != nil || !devices.isEmpty
+        let hasDetails = content != nil || category != nil || !devices.isEmpty || span != nil
         self.init(
             requestID: try scanner.required(id, Field.requestId),
             occurrence: occurrence,
@@ -144,7 +150,8 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
                     content: content,
                     category: category,
                     devices: devices,
-                    former: former.map { .init($0, on: formerDevices ?? devices) }
+                    former: former.map { .init($0, on: formerDevices ?? devices) },
+                    span: span
                 ) : nil
         )
     }
@@ -162,6 +169,7 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
                 object.member(Field.former, former.showing, &out)
                 if former.devices != details.devices { object.member(Field.formerDevices, former.devices, &out) }
             }
+            object.member(Field.span, details.span?.traceparent, &out)
             if let category = details.category {
                 object.begin(Field.category, &out)
                 JSONWriter.append(raw: category.json[...], to: &out)

@@ -13,6 +13,8 @@ package enum SecretFile {
     /// Why it cannot be used, to follow the path: `cannot be read: …`.
     package struct Problem: Error {
         package let text: String
+
+        package init(text: String) { self.text = text }
     }
 
     /// The text of the file.

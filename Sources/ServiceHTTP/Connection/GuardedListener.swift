@@ -3,6 +3,7 @@ import HummingbirdCore
 package import Logging
 package import NIOCore
 package import NIOSSL
+package import ServiceTracing
 
 /// A listening address, and the limits of its connections.
 package struct GuardedListener: Sendable {
@@ -21,6 +22,8 @@ package struct GuardedListener: Sendable {
     package var tls: (@Sendable () -> NIOSSLContext)?
     package var memory: CallMemory
     package var metrics: ConnectionMetrics
+    /// Gets a span of each sampled call; nil where nothing is traced.
+    package var tracer: Tracer?
     package var logger: Logger
 
     package init(
@@ -64,7 +67,14 @@ package struct GuardedListener: Sendable {
         // The framework's own messages would only repeat ours.
         quiet.logLevel = max(logger.logLevel, .warning)
         return Application(
-            responder: RouteResponder(routes, access: access, memory: memory, metrics: metrics, logger: logger),
+            responder: RouteResponder(
+                routes,
+                access: access,
+                memory: memory,
+                metrics: metrics,
+                tracer: tracer,
+                logger: logger
+            ),
             server: server(),
             configuration: .init(
                 address: .hostname(host, port: port),

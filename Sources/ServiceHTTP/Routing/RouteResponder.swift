@@ -2,7 +2,8 @@ import HTTPTypes
 package import Hummingbird
 package import Logging
 import NIOCore
-import NotificationModel
+package import NotificationModel
+package import ServiceTracing
 
 /// An HTTP interface: finds the route of a call, answers invalid calls with a ``Problem``, and passes the others to the
 /// handlers. A call that its head already rules out is answered without its body.
@@ -13,23 +14,27 @@ package struct RouteResponder: HTTPResponder {
     private let access: AccessControl
     private let memory: CallMemory
     private let metrics: ConnectionMetrics
+    private let tracer: Tracer?
     private let logger: Logger
 
     /// - Parameters:
     ///   - routes: If several paths match a call, the first route counts.
     ///   - access: Who may call.
     ///   - memory: The memory limit of all bodies.
+    ///   - tracer: Gets a span of each sampled call; nil where nothing is traced.
     package init(
         _ routes: [Route],
         access: AccessControl,
         memory: CallMemory,
         metrics: ConnectionMetrics,
+        tracer: Tracer? = nil,
         logger: Logger
     ) {
         table = RouteTable(routes, metrics: metrics)
         self.access = access
         self.memory = memory
         self.metrics = metrics
+        self.tracer = tracer
         self.logger = logger
     }
 
@@ -73,6 +78,7 @@ package struct RouteResponder: HTTPResponder {
         if resource?.isPublic != true { rights = try authorize(request, target, resource) }
         guard let resource else { throw Problem.notFound }
         let route = try resource.route(for: request.method)
+        let (request, span) = begin(request, route)
         let call = Call(
             request: request,
             target: target,
@@ -82,7 +88,42 @@ package struct RouteResponder: HTTPResponder {
             path: route.path,
             channel: channel
         )
-        return try await route.handler(call, &body)
+        do {
+            let response = try await route.handler(call, &body)
+            if let span { end(span, status: response.status.code) }
+            return response
+        } catch {
+            if let span { end(span, status: (error is CallBody.Lost ? nil : problem(of: error).status.code)) }
+            throw error
+        }
+    }
+
+    // MARK: - Spans
+
+    /// Begins the span of a call, which the request names from here on. A call that everybody may make has none: strangers must
+    /// not decide what is traced.
+    private func begin(_ request: Request, _ route: Route) -> (Request, Span?) {
+        guard let tracer, !route.isPublic else { return (request, nil) }
+        let caller = request.traceContext
+        guard let context = tracer.begin(after: caller) else { return (request, nil) }
+        var span = Span(
+            "\(request.method.rawValue) \(route.path.text)",
+            .server,
+            context,
+            parent: caller?.sampled,
+            start: tracer.now
+        )
+        span.set("http.request.method", request.method.rawValue)
+        span.set("http.route", route.path.text)
+        return (request.naming(context), span)
+    }
+
+    /// - Parameter status: nil when the caller is gone.
+    private func end(_ span: Span, status: Int?) {
+        var span = span
+        if let status { span.set("http.response.status_code", Int64(status)) }
+        // A fault of the caller is no error of a server, as the conventions say.
+        tracer?.end(span, error: status.map { $0 >= 500 ? "\($0)" : nil } ?? "cancelled")
     }
 
     private struct Rights {
@@ -139,5 +180,23 @@ package struct RouteResponder: HTTPResponder {
             logger.error("request failed with an internal error", metadata: ["error": "\(error)"])
             return .internalError
         }
+    }
+}
+
+extension Request {
+    private static let traceparent = HTTPField.Name("traceparent")
+    private static let tracestate = HTTPField.Name("tracestate")
+
+    /// The trace context of the caller or, where it is traced, of the call; ignores invalid ones.
+    package var traceContext: TraceContext? {
+        guard let name = Self.traceparent, let traceparent = headers[name] else { return nil }
+        return TraceContext(traceparent: traceparent, tracestate: Self.tracestate.flatMap { headers[$0] })
+    }
+
+    /// The same request, naming a span.
+    fileprivate func naming(_ span: SpanContext) -> Request {
+        var head = head
+        if let name = Self.traceparent { head.headerFields[name] = span.traceparent }
+        return Request(head: head, body: body)
     }
 }

@@ -35,6 +35,14 @@ extension ServiceSettings {
         return value ?? range?.lowerBound ?? 0
     }
 
+    /// A number from 0 to 1.
+    mutating func ratio(_ key: String, default: Double, about: String = "") -> Double {
+        let value = read(key, .text, "a number from 0 to 1", about, default: `default`, write: { "\($0)" }) { text in
+            Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
+        }
+        return value ?? `default`
+    }
+
     /// `application.default`: the application of rules and calls that name none.
     mutating func application(default: String) -> String {
         let key = "application.default"

@@ -5,6 +5,7 @@ import NIOPosix
 package import NotificationModel
 package import ServiceHTTP
 import ServiceLifecycle
+package import ServiceTracing
 
 /// A service's HTTP API: its address, access control and bounds, and its server while the service runs.
 package struct HTTPInterface: Sendable {
@@ -17,6 +18,7 @@ package struct HTTPInterface: Sendable {
     /// That its calls have open at one time at most.
     private let files: Int
     private let bound = BoundPort()
+    private let tracer: Tracer?
     private let logger: Logger
 
     /// Reads the tokens and the certificate, and warns of files with secrets that every user can read.
@@ -28,6 +30,7 @@ package struct HTTPInterface: Sendable {
     ///   - now: The wall clock, for tokens that end.
     ///   - files: Files that its calls have open at one time at most, besides their connections.
     ///   - health: Ready while it listens.
+    ///   - tracer: Gets spans of its calls; nil where nothing is traced.
     ///   - logger: The service's logger.
     package init(
         name: String,
@@ -36,9 +39,10 @@ package struct HTTPInterface: Sendable {
         now: @escaping @Sendable () -> Timestamp = SystemClock.now,
         files: Int = 0,
         health: HealthComponent,
+        tracer: Tracer? = nil,
         logger: Logger
     ) throws(ListenerSettingsError) {
-        self.files = files
+        (self.files, self.tracer) = (files, tracer)
         (self.name, self.configuration, self.health, self.logger) = (name, configuration, health, logger)
         (self.defaultApplication, self.now) = (defaultApplication, now)
         security = try ListenerSecurity(
@@ -148,7 +152,7 @@ package struct HTTPInterface: Sendable {
 
     private func listener(_ metrics: ConnectionMetrics, _ unanswered: Problem) -> GuardedListener {
         let idleTimeout = TimeAmount(configuration.idleTimeout)
-        return GuardedListener(
+        var listener = GuardedListener(
             name: name,
             host: configuration.host,
             port: configuration.port,
@@ -168,6 +172,8 @@ package struct HTTPInterface: Sendable {
             metrics: metrics,
             logger: logger
         )
+        listener.tracer = tracer
+        return listener
     }
 
     private func connectionLimit() -> Int {

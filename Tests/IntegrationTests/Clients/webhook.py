@@ -2,8 +2,8 @@
 
 Lines: a status; "429 N" with Retry-After; "hang"; "trickle"; "redirect"; "garbage"; "drop" (the connection ends without an answer);
 "once" (accepts, and closes the connection). It prints {"port": n} at first, then for each request
-{"mode", "key", "type", "requestId", "by", "subject", "devices", "actions", "errors"}; devices without an outcome, or
-with the outcome "accepted" or "requested".
+{"mode", "key", "type", "requestId", "by", "subject", "devices", "actions", "traceparent", "cause", "errors"}; devices without
+an outcome, or with the outcome "accepted" or "requested"; "cause" is the traceparent of the event.
 """
 
 import argparse
@@ -86,6 +86,8 @@ class Receiver(BaseHTTPRequestHandler):
             "subject": event.get("subject"),
             "devices": [d["device"] for d in value.get("devices", []) if d.get("outcome") in meant],
             "actions": [a["identifier"] for a in value.get("actions", [])],
+            "traceparent": self.headers.get("traceparent"),
+            "cause": event.get("traceparent"),
             "errors": errors,
         }
         with printing:

@@ -1,4 +1,5 @@
 package import NotificationModel
+import OutboundHTTP
 
 /// An answer of FCM HTTP v1.
 package struct FCMAnswer: Hashable, Sendable {

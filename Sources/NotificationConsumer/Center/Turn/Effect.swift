@@ -20,6 +20,19 @@ enum Effect: Sendable {
     case enrich(EnrichmentWork)
     /// Nobody waits for the enrichment of this request any more.
     case stopEnrichment(RequestID, NotificationKey)
+    /// A trigger has fired: of a traced request.
+    indirect case fire(Firing)
+    /// The record answers what a span has delivered.
+    case answer(SpanContext)
     /// Cancel an attempt that is still queued; an attempt that has started continues.
     case withdraw(UUIDValue, NotificationKey)
+}
+
+/// The span of a trigger that fires.
+struct Firing: Sendable {
+    var span: SpanContext
+    /// That of the request: its parent or, after a long wait, a link to another trace.
+    var request: SpanContext
+    /// When it was due.
+    var due: Timestamp
 }

@@ -29,6 +29,8 @@ struct LifecycleRules: Sendable {
     var foregroundKept: Int64 = 3_600_000
     /// The active devices of a recipient, at most.
     var maximumDevices = 16
+    /// Whether spans are made of what turns do.
+    var isTraced = false
     /// The time zones of quiet hours and of recipients; nil where none is needed.
     var zones: TimeZones?
 

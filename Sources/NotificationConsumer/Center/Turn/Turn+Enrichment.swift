@@ -17,7 +17,7 @@ extension Turn {
         guard let times = rules.enrichment else { return handOver(handover) }
         let end = now.adding(milliseconds: times.deadline)
         wait(handover, until: end)
-        requestEnrichment(of: handover.showing.requestID, handover.showing.occurrence, handover.content, until: end)
+        requestEnrichment(of: handover, until: end)
     }
 
     /// Sends a notification that was pending, with what its enrichment has given so far.
@@ -45,16 +45,24 @@ extension Turn {
             return finish(handover, with: .gaveUp)
         }
         entry.handover?.start = end
-        requestEnrichment(of: handover.showing.requestID, handover.showing.occurrence, handover.content, until: end)
+        requestEnrichment(of: handover, until: end)
+    }
+
+    private mutating func requestEnrichment(of handover: StateEntry.Handover, until end: Timestamp) {
+        let showing = handover.showing
+        requestEnrichment(of: showing.requestID, showing.occurrence, handover.content, handover.trace, until: end)
     }
 
     private mutating func requestEnrichment(
         of id: RequestID,
         _ occurrence: Timestamp?,
         _ content: ArraySlice<UInt8>,
+        _ trace: CarriedTrace,
         until end: Timestamp
     ) {
-        effects.append(.enrich(.init(key: key, requestID: id, occurrence: occurrence, content: content, end: end)))
+        var work = EnrichmentWork(key: key, requestID: id, occurrence: occurrence, content: content, end: end)
+        if rules.isTraced { work.trace = trace }
+        effects.append(.enrich(work))
     }
 
     // MARK: - Before it is due
@@ -71,7 +79,7 @@ extension Turn {
         entry.pending?.preparation = .until(end)
         var next: Timestamp?
         if case .scheduled(_, let occurrence) = pending.timer { next = occurrence }
-        requestEnrichment(of: pending.requestID, next, pending.content, until: end)
+        requestEnrichment(of: pending.requestID, next, pending.content, pending.trace, until: end)
     }
 
     // MARK: - Its end

@@ -230,6 +230,8 @@ extension Turn {
         let channel = rules.channels.name(of: handover.channel)
         let devices = handover.addressees?.list.map { outcomes(of: handover, $0) }
         let inDoubt = handover.isInDoubt || entry.isInDoubt(showing)
+        let parent = rules.isTraced ? handover.trace.sampled : nil
+        var span: SpanContext?
         publish(.delivered, of: showing.requestID, closes: handover.closes, inDoubt: inDoubt, handover.trace) {
             $0.occurrence = showing.occurrence
             $0.channel = channel.rawValue
@@ -243,6 +245,7 @@ extension Turn {
                 $0.actions = addressees.category?.actionsJSON
                 $0.thread = addressees.thread.map { .init(identifier: $0, isUpdate: isUpdate) }
             }
+            if let parent { span = parent.child(SpanHash.sending($0.eventID)) }
         }
         if let replaced { close(replaced) }
         let names = shownDevices(of: handover)
@@ -263,7 +266,8 @@ extension Turn {
                 content: kept,
                 category: handover.addressees?.category?.kept,
                 devices: names,
-                former: former
+                former: former,
+                span: span
             )
         )
         noteDelivered(showing)

@@ -60,11 +60,11 @@ extension Turn {
         {
             return .handover(
                 handover,
-                details(of: handover.content, handover.addressees?.category, handover.devices ?? [])
+                details(of: handover.content, handover.addressees?.category, handover.devices ?? [], handover.trace)
             )
         }
         if let pending = entry.pending, pending.requestID == id, !pending.isBetweenCrossings, isInDoubt(pending) {
-            return .pending(pending, details(of: pending.content, nil, []))
+            return .pending(pending, details(of: pending.content, nil, [], pending.trace))
         }
         let isShown = entry.screen?.targets.contains { target in
             target.sure?.requestID == id || target.maybes.contains { $0.requestID == id }
@@ -75,14 +75,16 @@ extension Turn {
     private func details(
         of content: ArraySlice<UInt8>,
         _ category: NotificationCategory?,
-        _ devices: [String]
+        _ devices: [String],
+        _ trace: CarriedTrace
     ) -> StateEntry.Delivered.Details {
         // After a restart its category is the present one.
         let category = category ?? conditions.categories.category(of: content, for: key)
         return .init(
             content: content.count <= rules.keptContentBytes ? content : nil,
             category: category?.kept,
-            devices: devices
+            devices: devices,
+            span: rules.isTraced ? trace.sampled : nil
         )
     }
 
@@ -132,6 +134,7 @@ extension Turn {
         (event.device, event.userText) = (response.device, text)
         event.categoryIdentifier = details?.category?.identifier
         event.content = details?.content
+        if rules.isTraced, let delivery = details?.span { effects.append(.answer(delivery)) }
         effects.append(.respond(event, trace))
     }
 

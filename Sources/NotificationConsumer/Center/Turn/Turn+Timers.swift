@@ -124,7 +124,20 @@ extension Turn {
 
     /// Sends what was pending.
     mutating func deliver(_ pending: StateEntry.Pending, occurrence: Timestamp?, closes: Bool) {
-        deliver(handover(of: pending, occurrence: occurrence, closes: closes), preparedBy: pending.preparation)
+        var handover = handover(of: pending, occurrence: occurrence, closes: closes)
+        if rules.isTraced { trace(&handover, after: pending) }
+        deliver(handover, preparedBy: pending.preparation)
+    }
+
+    /// What follows from a firing names its span, across restarts too.
+    private mutating func trace(_ handover: inout StateEntry.Handover, after pending: StateEntry.Pending) {
+        guard let request = pending.trace.sampled else { return }
+        let due = pending.due ?? now
+        let span = request.firing(pending.requestID, handover.showing.occurrence, due: due)
+        handover.trace =
+            span.trace == request.trace
+            ? pending.trace.naming(span) : CarriedTrace(traceparent: Array(span.traceparent.utf8))
+        effects.append(.fire(Firing(span: span, request: request, due: due)))
     }
 
     func handover(of pending: StateEntry.Pending, occurrence: Timestamp?, closes: Bool) -> StateEntry.Handover {

@@ -1,7 +1,7 @@
-import NotificationModel
+package import NotificationModel
 
 /// Dates of HTTP header fields.
-enum HTTPDate {
+package enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
@@ -10,7 +10,7 @@ enum HTTPDate {
     /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. Nil for anything else.
     ///
     /// - Parameter now: a year of two digits is at most 50 years after it.
-    static func parse(_ text: String, at now: Timestamp) -> Timestamp? {
+    package static func parse(_ text: String, at now: Timestamp) -> Timestamp? {
         let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }
         let (day, month, year, time): (Substring, Substring, Substring, Substring)
         switch parts.count {
