@@ -288,7 +288,7 @@ final class APNsBench {
         configuration.productionURL = "https://127.0.0.1:\(simulator.productionPort)"
         configuration.developmentURL = "https://127.0.0.1:\(simulator.developmentPort)"
         // A test that fails must not wait for long; no test depends on it.
-        configuration.timeout = .seconds(60)
+        configuration.timeout = .seconds(300)
         egress.authoritiesFile = simulator.authorityFile
         channel = try APNsChannel(
             configuration,

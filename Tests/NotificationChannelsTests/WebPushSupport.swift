@@ -153,7 +153,7 @@ final class WebPushBench {
         configuration.applicationsFile = file
         if isInternal { configuration.internalOrigins = ["https://127.0.0.1:\(service.port)"] }
         // A test that fails must not wait for long; no test depends on it.
-        configuration.timeout = .seconds(60)
+        configuration.timeout = .seconds(300)
         egress.authoritiesFile = certificate.certificate
         egress.origins = ["https://push.shop.com:\(service.port)"]
         var world = WebPushChannel.World()
