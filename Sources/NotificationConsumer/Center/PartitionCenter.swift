@@ -389,12 +389,11 @@ struct PartitionCenter {
         return (found.count, found.count < limit)
     }
 
-    /// Fires at most `limit` of the due timers, those of urgent notifications first. The clock decides what is too late or
-    /// expired.
+    /// Fires at most `limit` of the due timers, earliest first. The clock decides what is too late or expired.
     ///
     /// - Parameters:
     ///   - end: nothing due after it is sent; nil for `now`.
-    ///   - urgentOnly: leaves the others.
+    ///   - urgentOnly: only those of time-sensitive and critical notifications.
     /// - Returns: how many fired. `lateness` is called with the lateness of each in milliseconds.
     mutating func fireDue(
         at now: Timestamp,

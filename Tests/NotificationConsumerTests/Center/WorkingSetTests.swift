@@ -56,7 +56,7 @@ struct WorkingSetTests {
         .init(requestID: id(name), content: content, expiration: nil, trace: .none, timer: .held, due: at(due))
     }
 
-    @Test func `urgent timers fire before others that are due, also before earlier ones`() {
+    @Test func `of timers at one instant the urgent ones fire first, and they can be asked for alone`() {
         var set = WorkingSet()
         func add(_ name: String, _ level: String, due: Int64) {
             set.insert(key(name), at: at(0)) { entry in
@@ -70,6 +70,8 @@ struct WorkingSetTests {
         }
         add("earlier", "passive", due: 9)
         add("later", "critical", due: 11)
+        #expect(set.nextToFire(at: at(9), urgentOnly: true) == nil)
+        #expect(set.nextToFire(at: at(10), urgentOnly: true).map { set.key(of: $0.slot).identifier } == "a2")
         var order: [String] = []
         while let (slot, _) = set.nextToFire(at: at(100)) {
             order.append(set.key(of: slot).identifier)
@@ -78,7 +80,7 @@ struct WorkingSetTests {
                 return ((), changed: true)
             }
         }
-        #expect(order == ["a2", "a4", "later", "earlier", "a0", "a1", "a3"])
+        #expect(order == ["earlier", "a2", "a4", "a0", "a1", "a3", "later"])
     }
 
     @Test func `timers fire in order, also after changes of their due times`() {

@@ -38,21 +38,15 @@ struct Alarms {
         (count, stale) = (current.count, 0)
     }
 
-    /// The earliest current alarm.
+    /// The earliest current alarm; of those at one instant the urgent one.
     mutating func next(_ isCurrent: (Alarm) -> Bool) -> Alarm? {
-        guard let urgent = Self.first(of: &urgent, &stale, isCurrent) else {
-            return Self.first(of: &others, &stale, isCurrent)
-        }
-        guard let other = Self.first(of: &others, &stale, isCurrent) else { return urgent }
-        return min(urgent, other)
+        let (urgent, other) = (nextUrgent(isCurrent), Self.first(of: &others, &stale, isCurrent))
+        guard let urgent, let other else { return urgent ?? other }
+        return urgent.due <= other.due ? urgent : other
     }
 
-    /// The current alarm to fire next: a mass that is late lets no urgent one wait.
-    mutating func next(dueAt now: Timestamp, urgentOnly: Bool, _ isCurrent: (Alarm) -> Bool) -> Alarm? {
-        if let alarm = Self.first(of: &urgent, &stale, isCurrent), alarm.due <= now { return alarm }
-        guard !urgentOnly, let alarm = Self.first(of: &others, &stale, isCurrent), alarm.due <= now else { return nil }
-        return alarm
-    }
+    /// The earliest current alarm of an urgent notification.
+    mutating func nextUrgent(_ isCurrent: (Alarm) -> Bool) -> Alarm? { Self.first(of: &urgent, &stale, isCurrent) }
 
     private static func first(of heap: inout Heap<Alarm>, _ stale: inout Int, _ isCurrent: (Alarm) -> Bool) -> Alarm? {
         while let alarm = heap.min {

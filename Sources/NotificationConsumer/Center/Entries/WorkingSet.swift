@@ -297,11 +297,16 @@ struct WorkingSet {
         alarms.next { [standings] in Self.isCurrent($0, standings) }?.due
     }
 
-    /// The slot to fire next, and its due time: the earliest of the urgent ones that are due, then of the others. The update that
-    /// fires it rearms its timer.
+    /// The due slot to fire next, and its due time: the earliest, of those at one instant the urgent one. The update that fires it
+    /// rearms its timer.
+    ///
+    /// - Parameter urgentOnly: passes over the others.
     mutating func nextToFire(at now: Timestamp, urgentOnly: Bool = false) -> (slot: Slot, due: Timestamp)? {
-        alarms.next(dueAt: now, urgentOnly: urgentOnly) { [standings] in Self.isCurrent($0, standings) }
-            .map { ($0.slot, $0.due) }
+        let isCurrent = { [standings] in Self.isCurrent($0, standings) }
+        guard let alarm = urgentOnly ? alarms.nextUrgent(isCurrent) : alarms.next(isCurrent), alarm.due <= now else {
+            return nil
+        }
+        return (alarm.slot, alarm.due)
     }
 
     private static func isCurrent(_ alarm: Alarms.Alarm, _ standings: [Standing]) -> Bool {
