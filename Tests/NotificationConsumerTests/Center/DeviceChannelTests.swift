@@ -53,6 +53,27 @@ struct DeviceChannelTests {
         }
     }
 
+    @Test
+    func `the event of a removal that no device can carry out is published once, also when the removal is read again`()
+        throws
+    {
+        var rules = Self.rules()
+        rules.maximumDevices = 1
+        var bench = Bench(rules)
+        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1]))
+        try bench.commit()
+        let offset = bench.offset
+        let events = bench.apply(removal("r"))
+        #expect(events.map(\.name) == [.removed])
+        var next = Bench(rules, over: bench.store)
+        try next.center.replay(removal("r").placed(at: offset), at: at(5))
+        next.apply(DeviceTests.request("b", Self.content))
+        #expect(!next.events.contains { $0.name == .removed })
+    }
+
     // MARK: - Delivery
 
     @Test func `one notification reaches each device by the channel of its platform`() throws {

@@ -21,7 +21,8 @@ extension Turn {
     ) {
         // One waits at most.
         tellRemoval()
-        if rules.channels.reachesDevices(channel), !names.isEmpty {
+        // What is replayed was finished at once, and its event published.
+        if rules.channels.reachesDevices(channel), !names.isEmpty, !conditions.isReplay {
             let route = rules.channels.route(of: channel)
             var screen = entry.screen ?? Screen()
             screen.removal = OpenRemoval(showing, by: id, left: left, from: names, on: route, trace: trace)
