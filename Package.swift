@@ -99,7 +99,7 @@ let package = Package(
         .target(name: "NotificationDelivery", dependencies: ["NotificationModel"]),
         .target(name: "NotificationPublisher", dependencies: ["Kafka", "NotificationModel", log]),
         // Spans as values, and where they wait for their export; no I/O.
-        .target(name: "ServiceTracing", dependencies: ["NotificationModel"]),
+        .target(name: "ServiceTracing", dependencies: ["NotificationModel", deque]),
         .target(
             name: "ServiceHTTP",
             dependencies: [
@@ -239,8 +239,7 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "APNsSimulator", "CarillonSimulation", "COpenSSL", "FCMSimulator", "Kafka", "LocalBroker",
-                "NotificationDelivery",
+                "APNsSimulator", "CarillonSimulation", "FCMSimulator", "Kafka", "LocalBroker", "NotificationDelivery",
                 "NotificationModel", "NotificationState", "PushSimulation",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",

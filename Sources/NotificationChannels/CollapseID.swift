@@ -1,6 +1,4 @@
-import COpenSSL
 package import NotificationModel
-import ServiceHTTP
 
 /// What identifies a notification on a device: all that replaces each other there has the same.
 ///
@@ -12,9 +10,7 @@ package struct CollapseID: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter key: of the notification.
     package init(_ key: NotificationKey) {
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        SHA256(key.encoded, key.encoded.count, &digest)
-        text = Base64URL.encode(digest.prefix(24))
+        text = Base64URL.encode(SHA256Digest.of(key.encoded).prefix(24))
     }
 
     package var description: String { text }

@@ -1,3 +1,4 @@
+import DequeModule
 package import NotificationModel
 import Synchronization
 
@@ -7,7 +8,7 @@ import Synchronization
 /// The flag of the caller decides; for a trace that begins here, its id and the ratio: every instance decides alike.
 package final class Tracer: Sendable {
     private struct Contents {
-        var spans: [Span] = []
+        var spans: Deque<Span> = []
         var dropped = 0
         var isEnded = false
         var waiting: CheckedContinuation<Void, Never>?

@@ -21,18 +21,4 @@ extension Lane {
             owned[number]?.center.inUse.hurry()
         }
     }
-
-    /// Counts the notifications that were delivered plainly because their category is not known.
-    func countUnknownCategories(of number: Int32) {
-        guard let count = owned[number]?.center.unknownCategories, count > 0 else { return }
-        owned[number]?.center.unknownCategories = 0
-        context.metrics.count(unknownCategories: count)
-    }
-
-    /// A digest is a request of its own, which the service makes.
-    func countDigests(of number: Int32) {
-        guard let count = owned[number]?.center.begunDigests, count > 0 else { return }
-        owned[number]?.center.begunDigests = 0
-        context.metrics.count(requested: count)
-    }
 }

@@ -44,7 +44,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// The current assignment; the outcome of a send of an earlier one is too late.
     var assignmentID: UInt64 = 0
     /// The effects of turns, taken from a center; empty between two calls of `carryOut`.
-    private var effects: [Effect] = []
+    var effects: [Effect] = []
     /// Signals that wait for requests.
     let heldSignals = HeldSignals()
     /// The sends of the channels; none where the `delivered` event is the only hand-over.
@@ -360,54 +360,6 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             try carryOut(of: number, at: now)
             if fired < limit { return }
         }
-    }
-
-    /// Performs the effects of turns of a partition: publishes events, begins sends, and charges the next checkpoint with what
-    /// they change.
-    ///
-    /// - Parameter written: the timestamp of the request that was applied.
-    func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
-        ledger.budget.expect(owned[number]?.center.takeCharge() ?? 0)
-        owned[number]?.center.exchangeEffects(with: &effects)
-        // Taken from the end, so that each moves.
-        if effects.count > 1 { effects.reverse() }
-        while let effect = effects.popLast() {
-            switch consume effect {
-            case .publish(var event, var trace):
-                try usingStore { try owned[number]?.center.count(&event) }
-                try transactions?.beginIfNeeded()
-                if let spans { trace = spans.send(event.eventID, event.name.type, to: .deliveries, trace) }
-                if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
-                context.metrics.count(event.name, closes: event.closes)
-                if event.name == .delivered, let written, context.metrics.wantsLatency {
-                    context.metrics.record(latency: now.rawValue - written)
-                }
-            case .respond(let event, var trace):
-                try transactions?.beginIfNeeded()
-                if let spans { trace = spans.send(event, trace) }
-                if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
-                context.metrics.countResponse()
-            case .announce(let event, var trace):
-                try transactions?.beginIfNeeded()
-                if let spans { trace = spans.send(event.eventID, event.name.type, to: .deliveries, trace) }
-                try emission.publish(event, trace, at: now)
-            case .claim(let claim, let token, let trace):
-                try transactions?.beginIfNeeded()
-                try emission.publish(claim, token: token, trace)
-            case .signal(let signal, let recipient, var trace):
-                try transactions?.beginIfNeeded()
-                if let spans { trace = spans.send(signal, to: recipient, trace) }
-                try emission.publish(signal, to: recipient, trace, at: now)
-            case .fire(let firing): spans?.fire(firing)
-            case .answer(let delivery): spans?.answer(delivery)
-            case .send(let attempt): send(attempt, of: number)
-            case .enrich(let work): enrich(work, of: number, at: now)
-            case .stopEnrichment(let id, let key): cancelEnrichments { $0.work.key == key && $0.work.requestID == id }
-            case .withdraw(let id, let key): sends.withdraw(id, of: key)
-            }
-        }
-        countUnknownCategories(of: number)
-        countDigests(of: number)
     }
 
     /// Every error of `body` that is not the end of the lane is one of the store.

@@ -1,4 +1,3 @@
-import COpenSSL
 import Foundation
 import Kafka
 import NotificationModel
@@ -16,10 +15,7 @@ struct LifePage {
 
     /// The hash by which a policy allows the style (Content Security Policy 3, 6.7.3.4).
     private static var styleHash: String {
-        let bytes = Array(style.utf8)
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        _ = SHA256(bytes, bytes.count, &digest)
-        return "sha256-\(Data(digest).base64EncodedString())"
+        "sha256-\(Data(SHA256Digest.of(Array(style.utf8))).base64EncodedString())"
     }
 
     private let key: NotificationKey
@@ -35,7 +31,7 @@ struct LifePage {
     ///   - made: when its records are read.
     init(_ key: NotificationKey, made: Timestamp) { (self.key, self.made) = (key, made) }
 
-    /// Parts are told in the order of ``LifeReader``.
+    /// - Parameter part: the next one, in the order of ``LifeReader``.
     mutating func add(_ part: LifePart) {
         switch part {
         case .step(let record): steps += Self.item(record)

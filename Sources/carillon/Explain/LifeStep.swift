@@ -42,7 +42,7 @@ enum LifeStep {
         }
     }
 
-    /// A part of a step that is told by itself.
+    /// A part of a step that has a line of its own.
     struct Part {
         /// `enriched`, or what became of a device: `accepted`, `rejected`, …
         var name: String
@@ -92,13 +92,13 @@ enum LifeStep {
         }
         var codes = [value["reason"]].compactMap { $0?.stringValue }
         codes += (value["devices"]?.arrayValue ?? []).compactMap { $0["reason"]?.stringValue }
-        var told: [String] = []
-        for text in codes.compactMap(meaning) where !told.contains(text) { told.append(text) }
+        var reasons: [String] = []
+        for text in codes.compactMap(meaning) where !reasons.contains(text) { reasons.append(text) }
         if value["inDoubt"]?.boolValue == true {
-            told.append("in doubt: an instance that ended before may have sent it already")
+            reasons.append("in doubt: an instance that ended before may have sent it already")
         }
-        if value["matched"]?.boolValue == false { told.append("what it answers is not kept, or was never shown") }
-        return told
+        if value["matched"]?.boolValue == false { reasons.append("what it answers is not kept, or was never shown") }
+        return reasons
     }
 
     private static func meaning(_ code: String) -> String? {

@@ -37,6 +37,16 @@ struct DeviceChannelTests {
         return bench
     }
 
+    /// Of Ana, who may have one device: a phone, to which a notification goes.
+    private static func benchOfOneDevice() throws -> Bench {
+        var rules = rules()
+        rules.maximumDevices = 1
+        var bench = Bench(rules)
+        bench.apply(try DeviceTests.device(token: tokens[0]))
+        bench.apply(DeviceTests.request("a", content))
+        return bench
+    }
+
     /// With a notification that both show.
     private static func shown() throws -> Bench {
         var bench = try bench()
@@ -57,18 +67,14 @@ struct DeviceChannelTests {
     func `the event of a removal that no device can carry out is published once, also when the removal is read again`()
         throws
     {
-        var rules = Self.rules()
-        rules.maximumDevices = 1
-        var bench = Bench(rules)
-        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
-        bench.apply(DeviceTests.request("a", Self.content))
+        var bench = try Self.benchOfOneDevice()
         try bench.answer(.accepted)
         bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1]))
         try bench.commit()
         let offset = bench.offset
         let events = bench.apply(removal("r"))
         #expect(events.map(\.name) == [.removed])
-        var next = Bench(rules, over: bench.store)
+        var next = Bench(bench.center.rules, over: bench.store)
         try next.center.replay(removal("r").placed(at: offset), at: at(5))
         next.apply(DeviceTests.request("b", Self.content))
         #expect(!next.events.contains { $0.name == .removed })
@@ -333,11 +339,7 @@ struct DeviceChannelTests {
     }
 
     @Test func `a device that left is asked to remove what it shows also after another one took its place`() throws {
-        var rules = Self.rules()
-        rules.maximumDevices = 1
-        var bench = Bench(rules)
-        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
-        bench.apply(DeviceTests.request("a", Self.content))
+        var bench = try Self.benchOfOneDevice()
         try bench.answer(.accepted)
         // Nothing may begin before the next marker.
         bench.center.sendLimit = at(4)
@@ -353,11 +355,7 @@ struct DeviceChannelTests {
     @Test func `what a device accepts after it has left is removed there, also when its registration is forgotten`()
         throws
     {
-        var rules = Self.rules()
-        rules.maximumDevices = 1
-        var bench = Bench(rules)
-        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
-        bench.apply(DeviceTests.request("a", Self.content))
+        var bench = try Self.benchOfOneDevice()
         bench.apply(DeviceTests.gone(at: 5), 5)
         bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 6), 6)
         #expect(try bench.answer(.accepted, 7, number: 0).summary == ["delivered a!"])
@@ -373,11 +371,7 @@ struct DeviceChannelTests {
     }
 
     @Test func `a removal whose device is forgotten ends`() throws {
-        var rules = Self.rules()
-        rules.maximumDevices = 1
-        var bench = Bench(rules)
-        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
-        bench.apply(DeviceTests.request("a", Self.content))
+        var bench = try Self.benchOfOneDevice()
         try bench.answer(.accepted)
         bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 5), 5)
         bench.apply(removal("r", key("order")), 6)

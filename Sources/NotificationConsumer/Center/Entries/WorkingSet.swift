@@ -244,21 +244,18 @@ struct WorkingSet {
         if outline.isIdle { state.insert(.idle) }
         if outline.isEmpty { state.insert(.empty) }
         if outline.open.waiting == .region { state.insert(.region) }
-        (standings[Int(slot)].state, standings[Int(slot)].open) = (state, outline.open)
+        standings[Int(slot)].open = outline.open
         let (before, after) = (standings[Int(slot)].due, outline.due)
-        guard before != after else { return }
-        standings[Int(slot)].due = after
-        if before != nil { alarms.invalidate() }
-        if let after {
-            let content = entries[Int(slot)].pending?.content
-            let isUrgent = content.flatMap { InterruptionLevel(ofContent: $0) }?.isUrgent ?? false
-            if isUrgent {
-                standings[Int(slot)].state.insert(.timeCritical)
-            } else {
-                standings[Int(slot)].state.remove(.timeCritical)
-            }
-            alarms.insert(.init(due: after, isUrgent: isUrgent, slot: slot))
+        guard before != after else { return standings[Int(slot)].state = state }
+        state.remove(.timeCritical)
+        if after != nil, let content = entries[Int(slot)].pending?.content,
+            InterruptionLevel(ofContent: content)?.isUrgent ?? false
+        {
+            state.insert(.timeCritical)
         }
+        (standings[Int(slot)].state, standings[Int(slot)].due) = (state, after)
+        if before != nil { alarms.invalidate() }
+        if let after { alarms.insert(.init(due: after, isUrgent: state.contains(.timeCritical), slot: slot)) }
         if alarms.isStale { rebuildAlarms() }
     }
 
