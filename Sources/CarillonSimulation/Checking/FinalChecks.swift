@@ -41,7 +41,7 @@ extension Observer {
         where isRead(place) && deadLetters[place] == nil {
             throw Violation(.deadLetters, "\(place) (\(reason.rawValue)) is not among them")
         }
-        try checkRemovals(isRead)
+        try checkRemovals(isRead, asOf: state)
         try checkOccurrences(isExactlyOnce: isExactlyOnce)
     }
 
@@ -49,11 +49,11 @@ extension Observer {
     var unburied: Place? { model.bad.keys.first { deadLetters[$0] == nil } }
 
     /// Every removal removed something, or its `cancellation.missed` was published.
-    private func checkRemovals(_ isRead: (Place) -> Bool) throws(Violation) {
-        for id in model.removals.keys.sorted(by: { $0.text < $1.text }) where !answered.contains(id) {
-            let place = model.removals[id]?.place
-            guard place.map(isRead) != false else { continue }
-            throw Violation(.removalAnswered, "\(id.text.prefix(8)) at \(place.map { "\($0)" } ?? "?")")
+    private func checkRemovals(_ isRead: (Place) -> Bool, asOf state: StateObserver?) throws(Violation) {
+        for (id, record) in model.removals.sorted(by: { $0.key.text < $1.key.text }) where !answered.contains(id) {
+            guard isRead(record.place) else { continue }
+            if let state, let key = record.key, state.isAwaited(id, of: key, in: record.partition) { continue }
+            throw Violation(.removalAnswered, "\(id.text.prefix(8)) at \(record.place)")
         }
     }
 

@@ -28,7 +28,8 @@ final class LoopLog {
     private var positions: [Int64]
     /// Digests that members were merged into.
     private var digests: Set<RequestID> = []
-    private var badges: [String: [Int64]] = [:]
+    /// What the watch of a recipient showed, and what each notification adds: a digest adds what its members would.
+    private var badges: [String: [(shown: Int64, increment: Int64)]] = [:]
     private var capped: [String: [Timestamp]] = [:]
     /// How many responses came out in all.
     private(set) var answers = 0
@@ -99,7 +100,8 @@ final class LoopLog {
             throw Violation(.addressee, "a device event that cannot be read: \(error.detail)")
         }
         text("sees device.\(name.rawValue) \(event.key.text) \(event.reason?.rawValue ?? "")")
-        guard name == .retired, let reason = event.reason, reason != .moved else { return }
+        // A device that had to make room still has its app.
+        guard name == .retired, let reason = event.reason, reason != .moved, reason != .capped else { return }
         gone.insert(event.key)
         onGone(event.key)
     }
@@ -177,7 +179,8 @@ final class LoopLog {
                 throw Violation(.addressee, "\(observed.text) names \(name), which was never registered")
             }
             guard name == LoopWorkload.watch, let badge = member("badge")?.integerValue else { continue }
-            badges[recipient, default: []].append(badge)
+            let increment = observed.event.content.map { ContentFacts($0).badgeIncrement } ?? 0
+            badges[recipient, default: []].append((badge, increment))
         }
     }
 
@@ -205,8 +208,13 @@ final class LoopLog {
         guard isExactlyOnce, !usesChannel else { return }
         for (recipient, shown) in badges.sorted(by: { $0.key < $1.key }) {
             // Those of different identifiers may be read in another order.
-            guard shown.sorted() == shown.indices.map({ Int64($0) + 1 }) else {
-                throw Violation(.badge, "the watch of \(recipient) shows \(shown)")
+            var sum: Int64 = 0
+            for (badge, increment) in shown.sorted(by: { $0.shown < $1.shown }) {
+                sum += increment
+                guard badge == sum else {
+                    let text = "the watch of \(recipient) shows \(shown.map(\.shown)), \(badge) in place of \(sum)"
+                    throw Violation(.badge, text)
+                }
             }
         }
     }

@@ -157,8 +157,8 @@ final class Observer {
         if event.name == .suppressed, event.reason == .capped,
             isWithoutRoom || model.requests[event.requestID]?.request.limits?.isCapped != true, !isDigest
         {
-            // In runs with devices, the record of a recipient may have no room for a region.
-            if loop == nil || !isOfRegion { try checkRefusal(observed) }
+            // The record of a recipient may have no room for a region.
+            if !isOfRegion { try checkRefusal(observed) }
             model.suppress(event.requestID)
         }
     }
@@ -267,11 +267,8 @@ final class Observer {
             let isClosed =
                 closings[id]?.contains { events[$0].time < observed.time } ?? false
                 && (isExactlyOnce || last?.event.closes ?? false)
-            // A recall, and an occurrence in flight, may still wait for the channel's answer when the request is closed.
-            let isRecalled =
-                usesChannel
-                && (other.request.repeats || events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt })
-            if !isClosed || isRecalled { pending.insert(key) }
+            // A removal, and an occurrence in flight, may still wait for the channel's answer when the request is closed.
+            if !isClosed || usesChannel { pending.insert(key) }
         }
         guard pending.count >= maximumEntries else {
             throw Violation(.closingReason, "\(observed.text): only \(pending.count) may be pending")

@@ -87,6 +87,18 @@ extension World {
         return Set(ended.map(\.key))
     }
 
+    /// Whether an owner whose clock was ahead has sent an occurrence that is not due yet: it is sent again at its time.
+    private func isEarly(_ showing: Showing) -> Bool {
+        guard !observer.wereClocksRight, let occurrence = showing.occurrence else { return false }
+        return occurrence > timeline.clock.wall
+    }
+
+    /// Whether an owner has decided otherwise than the one before, without transactions: what that one had removed is still delivered,
+    /// or was delivered again.
+    private func isKept(_ showing: Showing, of key: NotificationKey) -> Bool {
+        !options.isExactlyOnce && state.isDelivered(key, showing)
+    }
+
     /// Whether what was delivered last under a key is not remembered any more.
     private func isPastRetention(_ key: NotificationKey) -> Bool {
         guard let last = observer.events.last(where: { $0.event.key == key && $0.event.name == .delivered }) else {
@@ -122,6 +134,8 @@ extension World {
             case .deviceAttempted where event.outcome == .accepted:
                 if let device = event.device { given[event.key]?.append(device) }
             case .removed: (last[event.key], former[event.key]) = (nil, nil)
+            // Of what has no entry, nothing is taken back.
+            case .suppressed where event.reason == .capped && event.inDoubt: isForgotten.insert(event.key)
             // Without transactions, the next owner may get another answer.
             case .failed, .expired, .cancelled, .superseded, .suppressed:
                 guard !options.isExactlyOnce, event.inDoubt else { continue }
@@ -144,6 +158,7 @@ extension World {
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
+                    || isEarly(showing) || isKept(showing, of: key)
             }
             let missing = known.first { device in
                 shown[device] == nil && observer.loop?.wasGone(device, of: key) != true

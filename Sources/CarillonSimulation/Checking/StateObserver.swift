@@ -81,6 +81,11 @@ final class StateObserver {
     /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 
+    /// Whether an occurrence is what is delivered under a key by the changelog.
+    func isDelivered(_ key: NotificationKey, _ showing: Showing) -> Bool {
+        partitions.contains { $0.entries[key]?.delivered?.showing.isSameOccurrence(as: showing) ?? false }
+    }
+
     /// Whether the content of what is delivered under a key is kept, so that it can be delivered again.
     func keepsContent(of key: NotificationKey) -> Bool {
         partitions.contains { $0.entries[key]?.delivered?.details?.content != nil }
@@ -156,6 +161,12 @@ final class StateObserver {
         guard let entry = partitions[Int(partition)].entries[key] else { return false }
         return entry.handover?.showing.requestID == id
             || entry.pending?.requestID == id && entry.pending?.timer == .turn
+    }
+
+    /// Whether a removal under a key waits for the answer of a channel.
+    func isAwaited(_ removal: RequestID, of key: NotificationKey, in partition: Int32) -> Bool {
+        guard let handover = partitions[Int(partition)].entries[key]?.handover else { return false }
+        return [handover.cancelledBy, handover.removedBy].contains(removal)
     }
 
     private func isStable(_ topic: String) -> Bool {

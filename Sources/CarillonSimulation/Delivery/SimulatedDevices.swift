@@ -91,9 +91,12 @@ final class SimulatedDevices {
         if shown[key]?.isEmpty == true { shown[key] = nil }
     }
 
-    /// Whether it is open if a device shows a notification, which a person has answered there.
+    /// Whether it is open if a device shows a notification, which a person has answered there. A device that has a name by now may be
+    /// all that the gateway knew.
     func isOpen(_ showing: Showing?, of key: NotificationKey, on device: String) -> Bool {
-        showing.map { openAnswers[key]?[device]?.contains($0.requestID) ?? false } ?? false
+        guard let showing, let answers = openAnswers[key] else { return false }
+        if device == Self.unnamed { return answers.values.contains { $0.contains(showing.requestID) } }
+        return answers[device]?.contains(showing.requestID) ?? false
     }
 
     /// An app is gone from a device.

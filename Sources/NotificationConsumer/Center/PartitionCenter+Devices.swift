@@ -79,7 +79,7 @@ extension PartitionCenter {
 
     /// Makes the change of an input in a copy of the recipient's record.
     ///
-    /// - Returns: the device that has to remove what it shows; nil when there is none, or its app is gone.
+    /// - Returns: the devices that have to remove what they show; nil when there are none, or their apps are gone.
     private mutating func departure(
         from record: inout RecipientRecord,
         by input: CenterInput,
@@ -96,9 +96,22 @@ extension PartitionCenter {
                 return Procedure.Departure(of: input.key, at: writtenAt, input.trace)
             }
             let wasPermitted = record.permitsNotifications(on: name)
-            _ = record.register(name, registration, writtenAt: writtenAt, atMost: rules.maximumDevices)
-            guard wasPermitted, !registration.authorizationStatus.permitsNotifications else { return nil }
-            return Procedure.Departure(of: input.key, at: writtenAt, input.trace)
+            let registering = record.register(
+                name,
+                registration,
+                writtenAt: writtenAt,
+                atMost: rules.maximumDevices,
+                bytes: rules.recipientBytes
+            )
+            var departure = Procedure.Departure(of: input.key, at: writtenAt, input.trace)
+            if !wasPermitted || registration.authorizationStatus.permitsNotifications { departure.devices = [] }
+            if case .changed(_, let dropped) = registering {
+                // An earlier installation with the same token is gone.
+                for device in dropped where !device.isOfActivity && !device.sharesToken(with: registration) {
+                    departure.devices.append(device.name)
+                }
+            }
+            return departure.devices.isEmpty ? nil : departure
         case .signal(let input):
             let retirement: RetirementSignal
             switch input.signal {
@@ -135,10 +148,10 @@ extension PartitionCenter {
     }
     // MARK: - Registrations
 
-    /// - Parameter shown: the identifiers under which the device showed something, if it leaves.
+    /// - Parameter shown: by device that leaves, the identifiers under which it showed something.
     mutating func apply(
         _ input: CenterInput.Registration,
-        shown: [String] = [],
+        shown: [String: [String]] = [:],
         at now: Timestamp
     ) throws -> CenterInput.Outcome {
         let key = input.key.ofRecipient
@@ -178,7 +191,8 @@ extension PartitionCenter {
                 let isReplaced = device.sharesToken(with: registration)
                 if !isReplaced { release(device.registration, of: dropped, writtenAt, input.trace) }
                 let reason = isReplaced ? ReasonCode.replaced : .capped
-                announce(.retired, dropped, device.registration, at: writtenAt, reason, input.trace)
+                let shows = shown[device.name] ?? []
+                announce(.retired, dropped, device.registration, at: writtenAt, reason, shows: shows, input.trace)
             }
             return .registered
         }
@@ -188,7 +202,7 @@ extension PartitionCenter {
         _ input: CenterInput.Registration,
         _ record: inout RecipientRecord,
         _ writtenAt: Timestamp,
-        _ shown: [String],
+        _ shown: [String: [String]],
         at now: Timestamp
     ) throws -> CenterInput.Outcome {
         guard let device = record.unregister(input.key.identifier, writtenAt: writtenAt, at: now) else {
@@ -199,7 +213,8 @@ extension PartitionCenter {
             $0.activityEnded(on: device.target, at: writtenAt, input.trace)
         }
         release(device.registration, of: input.key, writtenAt, input.trace)
-        announce(.retired, input.key, device.registration, at: writtenAt, nil, shows: shown, input.trace)
+        let shows = shown[input.key.identifier] ?? []
+        announce(.retired, input.key, device.registration, at: writtenAt, nil, shows: shows, input.trace)
         return .retired
     }
 
@@ -248,7 +263,7 @@ extension PartitionCenter {
         _ trace: CarriedTrace
     ) {
         var event = DeviceEvent(name, key, registration, at: at, reason, rules)
-        event.shows = shows
+        event.shows = shows.sorted()
         add(.announce(event, trace))
     }
 
@@ -279,10 +294,10 @@ extension PartitionCenter {
 
     // MARK: - Signals
 
-    /// - Parameter shown: the identifiers under which the device showed something, if it leaves.
+    /// - Parameter shown: by device that leaves, the identifiers under which it showed something.
     mutating func apply(
         _ input: CenterInput.Signal,
-        shown: [String] = [],
+        shown: [String: [String]] = [:],
         at now: Timestamp
     ) throws -> CenterInput.Outcome {
         switch input.signal {
@@ -336,7 +351,7 @@ extension PartitionCenter {
         _ retirement: RetirementSignal,
         _ input: CenterInput.Signal,
         _ reason: ReasonCode,
-        _ shown: [String] = [],
+        _ shown: [String: [String]] = [:],
         at now: Timestamp
     ) throws -> Bool {
         guard var record = try recipient(of: input.recipient),
@@ -355,7 +370,8 @@ extension PartitionCenter {
         let key = try input.recipient.withIdentifier(retirement.device)
         // Where it has moved, the token has another owner. Otherwise the app is gone, and what it showed.
         if reason != .moved { release(device.registration, of: key, device.writtenAt, input.trace) }
-        announce(.retired, key, device.registration, at: retirement.gone, reason, shows: shown, input.trace)
+        let shows = shown[retirement.device] ?? []
+        announce(.retired, key, device.registration, at: retirement.gone, reason, shows: shows, input.trace)
         return true
     }
 }
@@ -402,7 +418,7 @@ extension Procedure.Departure {
     fileprivate init(of key: NotificationKey, at instant: Timestamp, _ trace: CarriedTrace) {
         let cause = "\(String(decoding: key.encoded, as: UTF8.self)) \(instant.rawValue)"
         self.init(
-            device: key.identifier,
+            devices: [key.identifier],
             id: RequestID.derive(caller: "retirement", idempotencyKey: cause),
             trace: trace
         )

@@ -33,13 +33,13 @@ extension PartitionCenter {
     mutating func lend(_ slot: RecipientSet.Slot?) {
         guard let slot else { return }
         recipients.exchange(slot, with: &bench.recipient)
-        if procedure != nil { hideLeavingDevice(in: &bench.recipient, of: bench.key, isLeaving: true) }
+        if procedure != nil { hideLeavingDevices(in: &bench.recipient, of: bench.key, isLeaving: true) }
     }
 
     /// Moves the record back. What the turn changed in it goes into the cut of the turn's entry.
     mutating func takeBack(_ slot: RecipientSet.Slot?) {
         guard let slot else { return }
-        if procedure != nil { hideLeavingDevice(in: &bench.recipient, of: bench.key, isLeaving: false) }
+        if procedure != nil { hideLeavingDevices(in: &bench.recipient, of: bench.key, isLeaving: false) }
         recipients.exchange(slot, with: &bench.recipient)
         guard bench.isRecipientChanged else { return }
         let horizon = rules.rememberedSince(bench.now)

@@ -303,16 +303,21 @@ struct PartitionCenter {
     ) throws -> CenterInput.Outcome {
         let hasRoom = try hasRoom(for: request.key, at: now, reading)
         let isCapped = !hasRoom || inUse.totals.pending >= limits.maximumEntries && reading == .first
+        let isInDoubt = reading == .again || mayHaveBeenHandedOver(request)
         if isCapped, try slot(of: request.key, at: now) == nil {
             guard hasRoom else {
                 inUse.endReplay(before: request.position)
-                return outsideOfEntries(request.key, at: now) { $0.refuseCapped(request) }
+                return outsideOfEntries(request.key, at: now) { turn in
+                    turn.mayHaveBeenSent = isInDoubt
+                    return turn.refuseCapped(request)
+                }
             }
             // The limit decided, not the log.
-            return try turn(of: request.key, at: now, from: .clock) { $0.refuseCapped(request) }
+            return try turn(of: request.key, at: now, from: .clock, mayHaveBeenSent: isInDoubt) {
+                $0.refuseCapped(request)
+            }
         }
         if request.limits != nil { keepsRecipients = true }
-        let isInDoubt = reading == .again || mayHaveBeenHandedOver(request)
         var hasRegion = true
         if case .region = request.plan { hasRegion = try hasRoomForRegion(of: request.key, at: now) }
         let outcome = try turn(of: request.key, at: now, from: cause, mayHaveBeenSent: isInDoubt) { turn in

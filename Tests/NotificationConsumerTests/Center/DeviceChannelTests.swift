@@ -370,13 +370,22 @@ struct DeviceChannelTests {
         #expect(bench.sends.last?.registration?.token == Self.tokens[2])
     }
 
-    @Test func `a removal whose device is forgotten ends`() throws {
+    @Test func `a device that makes room for another one is asked to remove what it shows`() throws {
         var bench = try Self.benchOfOneDevice()
         try bench.answer(.accepted)
         bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 5), 5)
-        bench.apply(removal("r", key("order")), 6)
-        bench.fire(100_000)
-        #expect(bench.sends.count == 1 && bench.entry(key("order"))?.isIdle == true)
+        #expect(bench.devices.last?.reason == .capped && bench.devices.last?.shows == ["order"])
+        #expect(bench.sends.count == 2 && bench.sends.last?.kind == .remove)
+        #expect(bench.sends.last?.registration?.token == Self.tokens[0])
+        #expect(try bench.answer(.removed(.requested), 6).summary == ["removed a"])
+        #expect(bench.entry(key("order"))?.isIdle == true)
+    }
+
+    @Test func `what was being sent to a device that makes room is removed there`() throws {
+        var bench = try Self.benchOfOneDevice()
+        bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 5), 5)
+        try bench.answer(.accepted, 7, number: 0)
+        #expect(bench.sends.last?.kind == .remove && bench.sends.last?.registration?.token == Self.tokens[0])
     }
 
     // MARK: - A restart

@@ -117,6 +117,41 @@ struct RecallTests {
         #expect(removed.sequence.offset >= newest)
     }
 
+    @Test func `a removal of what is delivered also takes what may be there by an attempt without an answer`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil), 1)
+        bench.apply(Self.removal("r", .delivered), 2)
+        bench.fire(100_000)
+        #expect(Self.last(bench) == "\(id("a"))")
+        #expect(try bench.answer(.accepted, 100_001).summary == ["delivered a!", "removed a"])
+        #expect(Self.last(bench) == "recall phone tablet")
+    }
+
+    @Test func `a removal that follows from a timer begins once that is committed: the next owner may be late`() throws
+    {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(request("b", interval(5, misfire: .drop), channel: .events), 1)
+        bench.center.sendLimit = at(6_000)
+        #expect(bench.fire(5_000).summary == ["delivered b!"] && bench.sends.count == 1)
+        bench.fire(6_000)
+        #expect(bench.sends.count == 1)
+        bench.center.sendLimit = at(9_000)
+        bench.fire(6_001)
+        #expect(Self.last(bench) == "recall phone tablet")
+    }
+
+    @Test func `what the owner before may have sent is taken back where there is no room for it`() throws {
+        let limits = PartitionCenter.Limits(maximumEntries: 1)
+        var bench = Bench(Self.rules, over: MemoryEntryStore(), limits: limits, firedThrough: at(1_000))
+        bench.apply(request("w", key("other"), interval(60)), 1_001)
+        let events = bench.apply(DeviceTests.request("a", Self.content), 1_002)
+        #expect(events.summary == ["suppressed a!"] && events[0].inDoubt && events[0].reason == .capped)
+        #expect(Self.last(bench) == "recall")
+    }
+
     @Test func `an answer to what waits in doubt ends what is still being sent`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))

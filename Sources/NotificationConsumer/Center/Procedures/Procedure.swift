@@ -15,16 +15,16 @@ struct Procedure {
     enum Task {
         /// The removal of everything.
         case removal(CenterInput.Removal)
-        /// A device that leaves, or may not show notifications any more.
+        /// Devices that leave, or may not show notifications any more.
         case departure(Departure)
         /// Calendar triggers without a time zone follow the recipient's.
         case move(to: TimeZoneRules, mayHaveBeenSent: Bool)
     }
 
-    /// Of a device.
+    /// Of devices.
     struct Departure {
-        /// Its name.
-        var device: String
+        /// Their names.
+        var devices: [String]
         /// Of the cause.
         var id: RequestID
         var trace: CarriedTrace
@@ -38,13 +38,15 @@ struct Procedure {
     let reading: PartitionCenter.Reading
     /// Whether an entry was found so far.
     var found = false
-    /// The identifiers under which a device that leaves showed something, as far as an event has room.
-    private(set) var shown: [String] = []
-    var shownRoom = 32 * 1024
+    /// By device that leaves: the identifiers under which it showed something, as far as an event has room.
+    private(set) var shown: [String: [String]] = [:]
+    private var shownRoom = 32 * 1024
 
-    fileprivate mutating func note(_ identifier: String) {
-        shownRoom -= identifier.utf8.count
-        if shownRoom >= 0 { shown.append(identifier) }
+    fileprivate mutating func note(_ identifier: String, shownOn devices: [String]) {
+        for device in devices {
+            shownRoom -= identifier.utf8.count
+            if shownRoom >= 0 { shown[device, default: []].append(identifier) }
+        }
     }
 }
 
@@ -90,8 +92,8 @@ extension PartitionCenter {
         procedure = nil
         switch done.input {
         case .removal(let removal): return try finish(removal, found: done.found, at: now, done.reading)
-        case .registration(let input): return try apply(input, shown: done.shown.sorted(), at: now)
-        case .signal(let input): return try apply(input, shown: done.shown.sorted(), at: now)
+        case .registration(let input): return try apply(input, shown: done.shown, at: now)
+        case .signal(let input): return try apply(input, shown: done.shown, at: now)
         case .request, .fix, .claim: return .applied
         }
     }
@@ -99,29 +101,37 @@ extension PartitionCenter {
     // MARK: - Departures
 
     private mutating func leave(_ walk: inout EntryWalk, _ departure: Procedure.Departure, at now: Timestamp) throws {
-        var needle: [UInt8] = []
-        JSONWriter.append(string: departure.device, to: &needle)
-        try visit(&walk, containing: needle, at: now, where: { $0.shows(on: departure.device) }) { center, key in
-            let identifier = key.identifier
-            center.procedure?.note(identifier)
-            try center.turn(of: key, at: now, from: .clock) {
-                $0.leave(departure.device, by: departure.id, departure.trace)
+        var needle: [UInt8]?
+        if departure.devices.count == 1 {
+            var name: [UInt8] = []
+            JSONWriter.append(string: departure.devices[0], to: &name)
+            needle = name
+        }
+        try visit(&walk, containing: needle, at: now, where: { departure.devices.contains(where: $0.shows) }) {
+            center,
+            key in
+            let devices = try center.turn(of: key, at: now, from: .clock) { turn in
+                let devices = departure.devices.filter(turn.entry.shows)
+                for device in devices { turn.leave(device, by: departure.id, departure.trace) }
+                return devices
             }
+            center.procedure?.note(key.identifier, shownOn: devices)
         }
     }
 
-    /// While a device leaves, no turn takes it for one of the recipient's: answers may come between the pieces.
+    /// While devices leave, no turn takes them for the recipient's: answers may come between the pieces.
     ///
     /// - Parameter isLeaving: false to show the record as it is again.
-    func hideLeavingDevice(in record: inout RecipientRecord, of key: NotificationKey, isLeaving: Bool) {
+    func hideLeavingDevices(in record: inout RecipientRecord, of key: NotificationKey, isLeaving: Bool) {
         guard let procedure, case .departure(let departure)? = procedure.tasks.first,
-            key.isSameRecipient(as: procedure.recipient),
-            let place = record.registrations.firstIndex(where: { $0.name.hasSameUTF8(as: departure.device) })
+            key.isSameRecipient(as: procedure.recipient)
         else { return }
-        if isLeaving, record.registrations[place].retiredAt == nil {
-            record.registrations[place].retiredAt = .latest
-        } else if !isLeaving, record.registrations[place].retiredAt == .latest {
-            record.registrations[place].retiredAt = nil
+        let (former, new): (Timestamp?, Timestamp?) = isLeaving ? (nil, .latest) : (.latest, nil)
+        for place in record.registrations.indices
+        where record.registrations[place].retiredAt == former
+            && departure.devices.containsUTF8(of: record.registrations[place].name)
+        {
+            record.registrations[place].retiredAt = new
         }
     }
 }

@@ -50,7 +50,7 @@ extension Turn {
             id: operation.cause ?? operation.showing?.requestID,
             trace: operation.trace,
             time: now,
-            isAnswer: true
+            isTentative: true
         )
         let isOfHandover =
             !operation.isQuiet

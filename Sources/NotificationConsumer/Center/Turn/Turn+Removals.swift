@@ -72,8 +72,10 @@ extension Turn {
         } else if takeAwayLeftovers(removal) {
             isFound = true
         }
-        // Its end answers one removal only: the next finds nothing left to remove.
-        if let handover = entry.handover, !handover.isClosed, isInFlight, handover.removedBy == nil {
+        // What may be there counts as what is. Its end answers one removal only: the next finds nothing left to remove.
+        if let handover = entry.handover, !handover.isClosed, handover.removedBy == nil,
+            isInFlight || rules.channels.isSent(handover.channel) && entry.isInDoubt(handover.showing)
+        {
             entry.handover?.removedBy = removal.id
             isFound = true
         }

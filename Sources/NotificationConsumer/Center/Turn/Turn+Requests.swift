@@ -53,7 +53,10 @@ extension Turn {
     /// The partition has no room for another pending notification: answers the request and remembers its id.
     mutating func refuseCapped(_ request: CenterInput.Request) -> CenterInput.Outcome {
         isChanged = true
-        publish(.suppressed, of: request.id, closes: true, request.trace) { $0.reason = .capped }
+        // The former owner may have had room.
+        if mayHaveBeenSent { doubt(request) }
+        let inDoubt = entry.isInDoubt(Showing(request.id, nil))
+        publish(.suppressed, of: request.id, closes: true, inDoubt: inDoubt, request.trace) { $0.reason = .capped }
         entry.noteApplied(request.position)
         close(request.id)
         return .applied

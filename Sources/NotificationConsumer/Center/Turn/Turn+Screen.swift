@@ -71,7 +71,7 @@ extension Turn {
         )
         var start = now
         // The next owner may get another answer: the decision is committed first.
-        if cause.isAnswer, conditions.sendLimit != .latest {
+        if cause.isTentative, conditions.sendLimit != .latest {
             start = max(now, conditions.sendLimit.adding(milliseconds: 1))
         }
         func sequence(_ time: Timestamp) -> OperationSequence {

@@ -30,7 +30,7 @@ extension Turn {
             // What waits for its next attempt is replaced by what is newer.
             self.end(handover, as: .superseded, pending.trace) { $0.by = pending.requestID }
         }
-        cause = Cause(id: pending.requestID, trace: pending.trace, time: pending.due)
+        cause = Cause(id: pending.requestID, trace: pending.trace, time: pending.due, isTentative: true)
         switch pending.timer {
         case .held, .turn, .digest:
             entry.pending = nil

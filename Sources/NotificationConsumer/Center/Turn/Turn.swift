@@ -60,9 +60,9 @@ struct Turn {
         var trace = CarriedTrace.none
         /// Of its record, or when it was due.
         var time: Timestamp?
-        /// The answer of a channel decides, which the next owner may not get: operations that follow from it begin once the
-        /// decision is committed.
-        var isAnswer = false
+        /// The clock or the answer of a channel decides, and the next owner may decide otherwise: operations that correct what a device
+        /// shows begin once the decision is committed.
+        var isTentative = false
     }
 
     init(rules: LifecycleRules, key: NotificationKey, at now: Timestamp) {
