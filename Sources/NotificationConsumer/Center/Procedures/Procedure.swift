@@ -40,7 +40,7 @@ struct Procedure {
     var found = false
     /// By device that leaves: the identifiers under which it showed something, as far as an event has room.
     private(set) var shown: [String: [String]] = [:]
-    private var shownRoom = 32 * 1024
+    var shownRoom = 32 * 1024
 
     fileprivate mutating func note(_ identifier: String, shownOn devices: [String]) {
         for device in devices {
