@@ -219,15 +219,15 @@ public struct ServiceMain: Sendable {
     ///   - environment: The environment variables.
     ///   - file: The path of the settings file, if there is one.
     ///   - configure: Reads the settings of the service.
-    /// - Returns: What `configure` returned, and the settings as read.
+    /// - Returns: What `configure` returned, the settings as read, and what tries the collector of spans, if there is one.
     /// - Throws: ``ServiceSettingsError``.
     package func settings<Configuration>(
         environment: [String: String],
         file: String?,
         configure: (inout ServiceSettings) throws -> Configuration
-    ) throws -> (configuration: Configuration, settings: ServiceSettings) {
-        let (_, configuration, settings) = try read(environment: environment, file: file, configure: configure)
-        return (configuration, settings)
+    ) throws -> (configuration: Configuration, settings: ServiceSettings, collector: CollectorProbe?) {
+        let (own, configuration, settings) = try read(environment: environment, file: file, configure: configure)
+        return (configuration, settings, own.tracing.collector.map(CollectorProbe.init))
     }
 
     private func read<Configuration>(

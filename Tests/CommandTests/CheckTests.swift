@@ -20,7 +20,8 @@ struct CheckTests {
     ) throws -> (steps: [CheckStep], isRight: Bool) {
         let file = try TemporaryFile(yaml)
         var steps: [CheckStep] = []
-        let checked = ServiceFilesCheck(service, environment: environment, file: file.path) { steps.append($0) }.run()
+        var check = ServiceFilesCheck(service, environment: environment, file: file.path) { steps.append($0) }
+        let checked = check.run()
         return (steps, checked != nil)
     }
 

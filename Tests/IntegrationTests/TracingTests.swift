@@ -220,6 +220,49 @@ struct TracingTests {
         }
     }
 
+    @Test("carillon check tries the collector, over TLS with an authority of its own")
+    func checkCollector() async throws {
+        let folder = try TemporaryFolder()
+        let (certificate, both) = (folder.file("certificate.pem"), folder.file("both.pem"))
+        _ = try await ChildProcess.run(
+            try Tools.program("openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=collector", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", both, "-out",
+                certificate,
+            ]
+        )
+        let key = try String(contentsOfFile: both, encoding: .utf8)
+        try (key + String(contentsOfFile: certificate, encoding: .utf8))
+            .write(toFile: both, atomically: true, encoding: .utf8)
+        let collector = try await SpanCollector(certificate: both)
+        var settings = [
+            "CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "CARILLON_DEPLOYMENT": "traced",
+            "CARILLON_TRACING_ENDPOINT": collector.endpoint,
+        ]
+        func step() async throws -> String {
+            let check = try ChildProcess(
+                try Tools.product("carillon"),
+                ["check", "producer", "--timeout", "2s"],
+                environment: settings
+            )
+            _ = try await check.ended(within: .seconds(60))
+            return check.outputText.split(separator: "\n").first { $0.contains("the collector of spans") }.map(
+                String.init
+            ) ?? ""
+        }
+        let stranger = try await step()
+        #expect(stranger.contains("warning") && stranger.contains("tracing.ca.file"), "\(stranger)")
+        settings["CARILLON_TRACING_CA_FILE"] = certificate
+        let right = try await step()
+        #expect(right.contains("ok") && right.contains("\(collector.endpoint) takes them"), "\(right)")
+        try await collector.answer("401")
+        let refused = try await step()
+        #expect(refused.contains("warning") && refused.contains("status 401"), "\(refused)")
+        #expect(collector.faults.isEmpty && collector.spans.isEmpty)
+        await collector.process.end()
+    }
+
     @Test("are dropped and counted when the collector fails, and deliveries go on")
     func failingCollector() async throws {
         let world = try await World()

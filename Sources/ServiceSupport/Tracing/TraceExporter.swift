@@ -1,9 +1,6 @@
 import Logging
 import NIOCore
-import NIOHTTP1
-import NIOPosix
 import NotificationModel
-import OutboundHTTP
 import ServiceHTTP
 import ServiceLifecycle
 import ServiceTracing
@@ -27,11 +24,6 @@ struct TraceExporter: Service {
         var logged: ContinuousClock.Instant?
     }
 
-    private struct Status: OutboundAnswer {
-        var code: UInt
-        var retryAfter: String?
-    }
-
     private final class State: Sendable {
         let counts = Mutex(Counts())
         /// When the last export must be over; nil while the service runs.
@@ -40,7 +32,7 @@ struct TraceExporter: Service {
 
     private let tracer: Tracer
     private let collector: TracingConfiguration.Collector
-    private let connections: OutboundConnections
+    private let client: CollectorClient
     private let json: SpanJSON
     private let state = State()
     private let logger: Logger
@@ -48,7 +40,7 @@ struct TraceExporter: Service {
     /// - Parameters:
     ///   - resource: the attributes of the process.
     ///   - registry: shows what became of spans.
-    /// - Throws: `NIOSSLError` or `BoringSSLError` when the system's authorities cannot be read.
+    /// - Throws: As ``CollectorClient/init(_:)`` does.
     init(
         _ tracer: Tracer,
         to collector: TracingConfiguration.Collector,
@@ -58,22 +50,7 @@ struct TraceExporter: Service {
     ) throws {
         (self.tracer, self.collector, self.logger) = (tracer, collector, logger)
         json = SpanJSON(resource: resource, version: CarillonVersion.current)
-        var settings = OutboundConnections.Settings()
-        (settings.bound, settings.boundPerHost, settings.isShared) = (1, 1, false)
-        connections = try OutboundConnections(
-            settings,
-            hosts: GuardedHosts(
-                policy: collector.policy,
-                hosts: HostAddresses(
-                    SystemResolver(threads: 1),
-                    slots: 1,
-                    timeout: .seconds(5),
-                    lifetime: .seconds(5),
-                    group: MultiThreadedEventLoopGroup.singleton,
-                    now: { .now() }
-                )
-            )
-        )
+        client = try CollectorClient(collector)
         registry.collect { [state, tracer] page in
             let counts = state.counts.withLock { $0 }
             for (outcome, count) in [
@@ -114,7 +91,7 @@ struct TraceExporter: Service {
             state.end.withLock { $0 = .now + Self.lastTimeout }
             tracer.wake()
         }
-        connections.close()
+        client.close()
     }
 
     private func exportWaiting() async {
@@ -138,7 +115,7 @@ struct TraceExporter: Service {
             let end = state.end.withLock { $0 }
             let time = end.map { min(Self.timeout, $0 - .now) } ?? Self.timeout
             guard time > .zero, !Task.isCancelled else { return "the service ends" }
-            let answer = await post(body, within: time)
+            let answer = await client.post(body, within: time)
             switch plan.step(after: answer, elapsed: .now - start, jitter: .random(in: 0..<1)) {
             case .done: return nil
             case .giveUp(let why): return why
@@ -154,25 +131,6 @@ struct TraceExporter: Service {
             // Short, because the end may come meanwhile.
             try? await Task.sleep(for: min(.milliseconds(100), next - .now))
             if Task.isCancelled { return }
-        }
-    }
-
-    private func post(_ body: ByteBuffer, within time: Duration) async -> ExportPlan.Answer {
-        let fields = [("content-type", "application/json"), ("content-length", "\(body.readableBytes)")]
-        let exchange = OutboundExchange(
-            OutboundExchange.head(.POST, collector.url, fields + collector.fields),
-            to: collector.url,
-            at: nil,
-            body: body,
-            by: .now() + TimeAmount(time),
-            judge: { .end(.success(Status(code: $0.status.code, retryAfter: $0.headers.first(name: "retry-after")))) }
-        )
-        do throws(OutboundFailure) {
-            let status = try await exchange.answer(Status.self, by: connections)
-            let pause = status.retryAfter.flatMap { RetryAfter.milliseconds($0, at: SystemClock.now()) }
-            return .status(status.code, retryAfter: pause.map { .milliseconds($0) })
-        } catch {
-            return .failure("\(error.code): \(error.detail)")
         }
     }
 

@@ -1,3 +1,4 @@
+import NIOSSL
 import NotificationModel
 import OutboundHTTP
 import ServiceHTTP
@@ -8,6 +9,7 @@ import ServiceHTTP
 /// - `tracing.endpoint` (text): the URL of a collector for OTLP/HTTP; without it nothing is traced.
 /// - `tracing.ratio` (number, 0 to 1, default 0.01): of the traces that begin here.
 /// - `tracing.headers.file` (text): a file of header fields.
+/// - `tracing.ca.file` (text): a PEM file of authorities that are trusted besides those of the system.
 struct TracingConfiguration: Sendable {
     /// What the collector is asked with; nil where nothing is traced.
     struct Collector: Sendable {
@@ -18,6 +20,14 @@ struct TracingConfiguration: Sendable {
         var fields: [(String, String)] = []
         /// The file with secrets, if there is one.
         var headersFile: String?
+        /// Authorities that are trusted besides those of the system.
+        var authoritiesFile: String?
+
+        func authorities() throws(OutboundTLS.AuthoritiesError) -> [NIOSSLCertificate] {
+            try authoritiesFile.map { path throws(OutboundTLS.AuthoritiesError) in
+                try OutboundTLS.authorities(path: path)
+            } ?? []
+        }
     }
 
     var collector: Collector?
@@ -45,12 +55,22 @@ struct TracingConfiguration: Sendable {
             "tracing.headers.file",
             about: "A file of header fields for the collector, one `name: value` per line, such as its token."
         )
+        let authorities = settings.optionalString(
+            "tracing.ca.file",
+            about: "A PEM file of certificate authorities that are trusted for the collector besides those of the system."
+        )
         guard let endpoint else { return }
         do throws(EgressRefusal) {
             collector = try Self.collector(endpoint)
         } catch {
             settings.reject("tracing.endpoint", error.detail)
             return
+        }
+        collector?.authoritiesFile = authorities
+        do throws(OutboundTLS.AuthoritiesError) {
+            _ = try collector?.authorities()
+        } catch {
+            settings.reject("tracing.ca.file", "\(error)")
         }
         guard let file else { return }
         collector?.headersFile = file

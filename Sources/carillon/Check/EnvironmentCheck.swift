@@ -37,6 +37,20 @@ struct EnvironmentCheck: Sendable {
             }
             await channel.close()
         }
+        if let collector = service.collector {
+            let result = Self.result(of: try await collector.outcome(within: timeout), at: collector.origin)
+            tell(CheckStep(phase: .environment, what: "the collector of spans", result: result))
+        }
+    }
+
+    /// Without its collector a service works: spans are dropped.
+    static func result(of outcome: CollectorProbe.Outcome, at origin: String) -> CheckStep.Result {
+        switch outcome {
+        case .taken: .passed("\(origin) takes them")
+        case .refused(let status):
+            .warning("\(origin) answers status \(status): check the path of tracing.endpoint, and tracing.headers.file")
+        case .unreachable(let why): .warning("\(origin) \(why): check tracing.endpoint, and tracing.ca.file")
+        }
     }
 
     static func result(of outcome: ChannelProbe.Outcome) -> CheckStep.Result {

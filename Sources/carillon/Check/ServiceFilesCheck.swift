@@ -18,6 +18,8 @@ struct CheckedService: Sendable {
     /// Directories that it writes to, by the settings that name them.
     var directories: [(setting: String, path: String)] = []
     var channels: [any DeliveryChannel & Sendable] = []
+    /// Tries the collector of spans; nil where nothing is traced.
+    var collector: CollectorProbe?
 }
 
 /// The first phase: settings, and the files that they name, through the code that a start runs. It blocks, connects to
@@ -28,6 +30,7 @@ struct ServiceFilesCheck {
     let file: String?
     let tell: (CheckStep) -> Void
 
+    private var collector: CollectorProbe?
     private let warnings = CollectedWarnings()
     private let health = Health()
     private let registry = PrometheusRegistry()
@@ -42,16 +45,19 @@ struct ServiceFilesCheck {
     }
 
     /// - Returns: Nil when something is wrong.
-    func run() -> CheckedService? {
-        switch service {
-        case .producer: producer()
-        case .consumer: consumer()
-        }
+    mutating func run() -> CheckedService? {
+        var checked =
+            switch service {
+            case .producer: producer()
+            case .consumer: consumer()
+            }
+        checked?.collector = collector
+        return checked
     }
 
     // MARK: - The producer service
 
-    private func producer() -> CheckedService? {
+    private mutating func producer() -> CheckedService? {
         guard let configuration = settings(ProducerServiceConfiguration.init(settings:)) else { return nil }
         var isRight = true
         if let path = configuration.rulesFile {
@@ -95,7 +101,7 @@ struct ServiceFilesCheck {
 
     // MARK: - The consumer service
 
-    private func consumer() -> CheckedService? {
+    private mutating func consumer() -> CheckedService? {
         guard let configuration = settings(ConsumerServiceConfiguration.init(settings:)) else { return nil }
         var (isRight, channels): (Bool, [any DeliveryChannel & Sendable]) = (true, [])
         for name in configuration.channels.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -164,18 +170,16 @@ struct ServiceFilesCheck {
 
     // MARK: - Of both
 
-    private func settings<Configuration>(
+    private mutating func settings<Configuration>(
         _ read: (inout ServiceSettings) -> Configuration
     ) -> Configuration? {
-        step("settings") {
-            let (configuration, settings) = try service.main.settings(
-                environment: environment,
-                file: file,
-                configure: read
-            )
-            let given = settings.inForce.count { $0.source != .default }
-            return (configuration, "\(settings.declaredKeys.count), \(given) of them given")
+        let found = step("settings") {
+            let found = try service.main.settings(environment: environment, file: file, configure: read)
+            let given = found.settings.inForce.count { $0.source != .default }
+            return (found, "\(found.settings.declaredKeys.count), \(given) of them given")
         }
+        collector = found?.collector
+        return found?.configuration
     }
 
     private func api(_ name: String, _ configuration: HTTPConfiguration, _ application: String) -> Bool {

@@ -9,6 +9,7 @@ Lines: a status; "503 N" with Retry-After; "slow" (answers after the client has 
 import argparse
 import base64
 import json
+import ssl
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--port", type=int, default=0)
+parser.add_argument("--certificate", help="PEM, with its key: it answers over TLS")
 options = parser.parse_args()
 
 mode = ["200"]
@@ -73,7 +75,7 @@ def read(body: bytes) -> list[dict]:
                         "error": span.status.code == Status.STATUS_CODE_ERROR,
                     }
                 )
-    assert spans, "no spans"
+    assert spans or not request.resource_spans, "no spans"
     return spans
 
 
@@ -120,6 +122,10 @@ class Server(ThreadingHTTPServer):
 
 
 server = Server(("127.0.0.1", options.port), Collector)
+if options.certificate:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 tell(port=server.server_port)
 for text in sys.stdin:

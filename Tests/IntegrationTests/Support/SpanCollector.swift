@@ -30,12 +30,16 @@ final class SpanCollector: Sendable {
     let process: ChildProcess
     let port: Int
     private let lines: Lines<Span>
+    private let scheme: String
 
-    /// - Parameter port: 0 for a free one.
-    init(port: Int = 0) async throws {
+    /// - Parameters:
+    ///   - port: 0 for a free one.
+    ///   - certificate: a file with it and its key, for TLS.
+    init(port: Int = 0, certificate: String? = nil) async throws {
+        scheme = certificate == nil ? "http" : "https"
         let process = try ChildProcess(
             try Tools.python(),
-            [Tools.client("collector.py"), "--port", "\(port)"],
+            [Tools.client("collector.py"), "--port", "\(port)"] + (certificate.map { ["--certificate", $0] } ?? []),
             keepsInput: true
         )
         var found = 0
@@ -53,7 +57,7 @@ final class SpanCollector: Sendable {
     }
 
     /// The base of its address, as `tracing.endpoint` takes it.
-    var endpoint: String { "http://127.0.0.1:\(port)" }
+    var endpoint: String { "\(scheme)://127.0.0.1:\(port)" }
 
     var spans: [Span] { lines.records }
 

@@ -41,6 +41,7 @@ struct TracingConfigurationTests {
             ("{endpoint: 'http://user:geheim@otel/'}", "tracing.endpoint"), ("{ratio: 1.5}", "tracing.ratio"),
             ("{ratio: nan}", "tracing.ratio"), ("{ratio: -0.1}", "tracing.ratio"), ("{ratio: half}", "tracing.ratio"),
             ("{endpoint: 'http://otel/', headers: {file: /nowhere/at/all}}", "tracing.headers.file"),
+            ("{endpoint: 'https://otel/', ca: {file: /nowhere/at/all}}", "tracing.ca.file"),
         ]
     )
     func wrong(_ settings: String, _ key: String) {
