@@ -57,7 +57,8 @@ struct TracingConfiguration: Sendable {
         )
         let authorities = settings.optionalString(
             "tracing.ca.file",
-            about: "A PEM file of certificate authorities that are trusted for the collector besides those of the system."
+            about:
+                "A PEM file of certificate authorities that are trusted for the collector besides those of the system."
         )
         guard let endpoint else { return }
         do throws(EgressRefusal) {

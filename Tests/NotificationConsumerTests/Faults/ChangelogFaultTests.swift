@@ -11,7 +11,7 @@ import TestSupport
 @testable import NotificationConsumer
 
 /// A changelog that is incomplete, invalid or unavailable.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChangelogFaultTests {
     /// A record of `state` that prevents the start.
     struct Unfit: Sendable, CustomTestStringConvertible {

@@ -70,21 +70,12 @@ struct CheckpointFaultTests {
         }
     }
 
-    /// One after the other: each test mostly waits for a group to form.
-    @Suite(.serialized)
-    struct AtLeastOnce {
-        @Test("Nothing is lost, and repeats have the same id", arguments: Case.all(.atLeastOnce))
-        func fault(_ one: Case) async throws { try await check(one) }
-    }
-
-    /// The embedded broker also shows aborted records, so repeats are possible here too.
-    @Suite(.serialized)
-    struct ExactlyOnce {
-        @Test("Nothing is lost, and repeats have the same id", arguments: Case.all(.exactlyOnce))
-        func fault(_ one: Case) async throws { try await check(one) }
-    }
-
-    private static func check(_ one: Case) async throws {
+    /// The embedded broker also shows aborted records, so repeats are possible with transactions, too.
+    @Test(
+        "Nothing is lost, and repeats have the same id",
+        arguments: Case.all(.atLeastOnce) + Case.all(.exactlyOnce)
+    )
+    func fault(_ one: Case) async throws {
         let kafka = try FaultBroker()
         let broker = kafka.broker
         let happened = Atomic<Bool>(false)
