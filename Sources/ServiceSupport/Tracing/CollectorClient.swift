@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NotificationModel
 import OutboundHTTP
 import ServiceHTTP
 

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NotificationModel
+import OutboundHTTP
 import ServiceHTTP
 import ServiceLifecycle
 import ServiceTracing

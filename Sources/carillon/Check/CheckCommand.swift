@@ -15,7 +15,8 @@ struct CheckCommand: AsyncParsableCommand {
             certificates, by the code that a start runs. Unless --no-environment is given, then the environment: \
             directories, brokers and topics, and the servers that the channels need: a connection with its TLS handshake, a \
             provider token of each key of APNs, an access token of each project of FCM. The endpoint of a webhook gets a \
-            request with the method OPTIONS, the collector of spans one without spans. Nothing is sent to a device, and nothing is created.
+            request with the method OPTIONS, the collector of spans one without spans. Nothing is sent to a device, and \
+            nothing is created.
 
             Each step is a line: ok, warning, failed or skipped. The status is 78 when settings or files are wrong, else 69 when \
             a broker or a server did not answer, else 1 when a topic is not as it must be or credentials are refused.
