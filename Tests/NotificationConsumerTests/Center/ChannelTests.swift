@@ -124,6 +124,21 @@ struct ChannelTests {
         #expect(Self.sends(bench).last == "webhook: recall b" && bench.center.inFlight == 1)
     }
 
+    @Test func `a removal that follows from a timer begins once that is committed: the next owner may be late`() throws
+    {
+        var bench = Bench(Self.rules)
+        bench.apply(request("a", channel: .test))
+        try bench.answer(.accepted)
+        bench.apply(request("b", interval(5, misfire: .drop), channel: .events), 1)
+        bench.center.sendLimit = at(6_000)
+        #expect(bench.fire(5_000).summary == ["delivered b!"])
+        bench.fire(6_000)
+        #expect(Self.sends(bench) == ["test: deliver a"])
+        bench.center.sendLimit = at(9_000)
+        bench.fire(6_001)
+        #expect(Self.sends(bench).last == "test: recall b")
+    }
+
     @Test func `a send in doubt is recalled when its successor leaves through another channel`() throws {
         var bench = Bench(Self.rules)
         bench.apply(request("a", channel: .webhook))

@@ -128,22 +128,6 @@ struct RecallTests {
         #expect(Self.last(bench) == "recall phone tablet")
     }
 
-    @Test func `a removal that follows from a timer begins once that is committed: the next owner may be late`() throws
-    {
-        var bench = try Self.bench()
-        bench.apply(DeviceTests.request("a", Self.content))
-        try bench.answer(.accepted)
-        bench.apply(request("b", interval(5, misfire: .drop), channel: .events), 1)
-        bench.center.sendLimit = at(6_000)
-        #expect(bench.fire(5_000).summary == ["delivered b!"])
-        #expect(bench.sends.count == 1)
-        bench.fire(6_000)
-        #expect(bench.sends.count == 1)
-        bench.center.sendLimit = at(9_000)
-        bench.fire(6_001)
-        #expect(Self.last(bench) == "recall phone tablet")
-    }
-
     @Test func `what the owner before may have sent is taken back where there is no room for it`() throws {
         let limits = PartitionCenter.Limits(maximumEntries: 1)
         var bench = Bench(Self.rules, over: MemoryEntryStore(), limits: limits, firedThrough: at(1_000))
