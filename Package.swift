@@ -258,7 +258,7 @@ let package = Package(
         // For the comparison of calendar triggers with Python.
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),
         // What tests share: a log, a generator, how to wait.
-        .target(name: "TestSupport", dependencies: [log], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["NotificationModel", log], path: "Tests/TestSupport"),
         // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
         .target(
             name: "HTTPTesting",
@@ -363,7 +363,7 @@ let package = Package(
         .testTarget(
             name: "NotificationEnrichmentTests",
             dependencies: [
-                "HTTPTesting", "NotificationConsumer", "NotificationEnrichment", "NotificationDelivery",
+                "TestSupport", "HTTPTesting", "NotificationConsumer", "NotificationEnrichment", "NotificationDelivery",
                 "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
                 "ServiceSupport", log, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]

@@ -151,11 +151,9 @@ package enum ChannelResult: Hashable, Sendable {
 extension UUIDValue {
     /// A number that only the id, the purpose and the seed decide, so that a replay or another owner draws the same.
     package func draw(_ purpose: String, seed: UInt64 = 0) -> UInt64 {
-        // FNV-1a, and the end of SplitMix64, which spreads what differs in the last bytes only.
+        // FNV-1a; mixed at the end, because it hardly spreads what differs in the last bytes only.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed
         for byte in "\(self)\n\(purpose)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
-        return hash ^ (hash >> 31)
+        return SplitMix64.mixed(hash)
     }
 }

@@ -1,14 +1,13 @@
-/// SplitMix64: the same numbers for the same seed on every machine.
+import NotificationModel
+
+/// The same numbers for the same seed on every machine.
 package struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+    private var words: SplitMix64
 
-    package init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { words = SplitMix64(seed: seed) }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
+    package mutating func next() -> UInt64 { words.next() }
+
+    /// A number from 0, less than `count`.
+    package mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 }

@@ -221,11 +221,8 @@ enum Pattern {
         return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
-    /// The mixing function of SplitMix64: pseudorandom.
+    /// A number that looks random.
     static func mixed(_ number: Int) -> UInt64 {
-        var word = UInt64(bitPattern: Int64(number)) &* 0x9E37_79B9_7F4A_7C15
-        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word >> 31
+        SplitMix64.mixed(UInt64(bitPattern: Int64(number)) &* SplitMix64.step)
     }
 }

@@ -1,18 +1,12 @@
-/// SplitMix64: the same seed gives the same numbers on every machine.
+import NotificationModel
+
+/// The same seed gives the same numbers on every machine.
 package struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+    private var words: SplitMix64
 
-    package init(seed: UInt64) {
-        state = seed
-    }
+    package init(seed: UInt64) { words = SplitMix64(seed: seed) }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
+    package mutating func next() -> UInt64 { words.next() }
 
     /// Another sequence, so that the numbers one part of a simulation draws do not change the numbers of another part.
     mutating func split() -> SeededGenerator { SeededGenerator(seed: next()) }

@@ -1,7 +1,7 @@
 import NotificationModel
 import NotificationState
 
-/// What changes a recipient's devices: registrations, retirements, states of apps, and claims of tokens.
+/// What changes the devices of a recipient: registrations, and claims of tokens.
 extension PartitionCenter {
     /// Changes a recipient's record outside a turn.
     ///
@@ -137,15 +137,6 @@ extension PartitionCenter {
         }
     }
 
-    /// When the notification was sent that a report is about.
-    private mutating func sent(
-        _ report: ReportSignal,
-        to recipient: NotificationKey,
-        at now: Timestamp
-    ) throws -> Timestamp? {
-        let key = try recipient.withIdentifier(report.identifier)
-        return try slot(of: key, at: now).flatMap { inUse.entry(of: $0).sent(report.requestID) }
-    }
     // MARK: - Registrations
 
     /// - Parameter shown: by device that leaves, the identifiers under which it showed something.
@@ -221,7 +212,7 @@ extension PartitionCenter {
     /// Runs a turn over the entry of the Live Activity whose token a device has; without one, nothing follows from it.
     ///
     /// - Parameter recipient: its key.
-    private mutating func turn(
+    mutating func turn(
         ofActivityOf device: RecipientRecord.RegisteredDevice,
         _ recipient: NotificationKey,
         at now: Timestamp,
@@ -243,7 +234,7 @@ extension PartitionCenter {
         add(.claim(claim, token: registration.tokenHash(application: key.application), trace))
     }
 
-    private mutating func release(
+    mutating func release(
         _ registration: DeviceRegistration,
         of key: NotificationKey,
         _ writtenAt: Timestamp,
@@ -253,7 +244,7 @@ extension PartitionCenter {
         add(.claim(claim, token: registration.tokenHash(application: key.application), trace))
     }
 
-    private mutating func announce(
+    mutating func announce(
         _ name: DeviceEvent.Name,
         _ key: NotificationKey,
         _ registration: DeviceRegistration,
@@ -291,89 +282,6 @@ extension PartitionCenter {
         add(.signal(.retirement(retirement), recipient: lost.loser.recipient, input.trace))
         return .claimed
     }
-
-    // MARK: - Signals
-
-    /// - Parameter shown: by device that leaves, the identifiers under which it showed something.
-    mutating func apply(
-        _ input: CenterInput.Signal,
-        shown: [String: [String]] = [:],
-        at now: Timestamp
-    ) throws -> CenterInput.Outcome {
-        switch input.signal {
-        case .response(let response):
-            let key = try input.recipient.withIdentifier(response.identifier)
-            return try answer(key, at: now) { $0.apply(response, of: input) }
-        case .receipt(let receipt):
-            let key = try input.recipient.withIdentifier(receipt.identifier)
-            return try answer(key, at: now) { $0.apply(receipt, of: input) }
-        case .report(let report):
-            let key = try input.recipient.withIdentifier(report.identifier)
-            let sent = try sent(report, to: input.recipient, at: now)
-            let outcome = try answer(key, at: now) { $0.apply(report, of: input) }
-            // A device that was registered since the notification was sent has another token.
-            if report.outcome == .unregistered, let sent {
-                try retire(
-                    RetirementSignal(device: report.device, token: nil, gone: sent),
-                    input,
-                    .unregistered,
-                    at: now
-                )
-            }
-            return outcome
-        case .appState(let state):
-            var isNew = false
-            let at = state.at ?? input.timestamp
-            try change(recipient: input.recipient, at: now) {
-                isNew = $0.note(state, at: at)
-                return isNew
-            }
-            return isNew ? .matched : .unknown
-        case .retirement(let retirement):
-            let isRetired = try retire(retirement, input, retirement.hasMoved ? .moved : .unregistered, shown, at: now)
-            return isRetired ? .matched : .unknown
-        case .location: return .unawaited
-        }
-    }
-
-    /// Runs a turn over the entry that a signal answers; without room for an entry, nothing of it is remembered.
-    private mutating func answer(
-        _ key: NotificationKey,
-        at now: Timestamp,
-        _ body: (inout Turn) -> CenterInput.Outcome
-    ) throws -> CenterInput.Outcome {
-        guard try hasRoom(for: key, at: now, .first) else { return outsideOfEntries(key, at: now, body) }
-        return try turn(of: key, at: now, from: .clock, body)
-    }
-
-    @discardableResult
-    private mutating func retire(
-        _ retirement: RetirementSignal,
-        _ input: CenterInput.Signal,
-        _ reason: ReasonCode,
-        _ shown: [String: [String]] = [:],
-        at now: Timestamp
-    ) throws -> Bool {
-        guard var record = try recipient(of: input.recipient),
-            let device = record.retire(
-                retirement.device,
-                token: retirement.token,
-                gone: retirement.gone,
-                in: input.recipient.application,
-                at: now
-            )
-        else { return false }
-        keep(record, of: input.recipient, at: now)
-        try turn(ofActivityOf: device, input.recipient, at: now) {
-            $0.activityEnded(on: device.target, at: retirement.gone, input.trace)
-        }
-        let key = try input.recipient.withIdentifier(retirement.device)
-        // Where it has moved, the token has another owner. Otherwise the app is gone, and what it showed.
-        if reason != .moved { release(device.registration, of: key, device.writtenAt, input.trace) }
-        let shows = shown[retirement.device] ?? []
-        announce(.retired, key, device.registration, at: retirement.gone, reason, shows: shows, input.trace)
-        return true
-    }
 }
 
 extension DeviceEvent {
@@ -394,24 +302,6 @@ extension DeviceEvent {
             bundleIdentifier = registration.bundleIdentifier
         }
     }
-}
-
-extension StateEntry {
-    /// When the notification of a request was sent, or its last attempt began; nil when it is not the one that is shown or sent.
-    fileprivate func sent(_ id: RequestID) -> Timestamp? {
-        if let delivered, delivered.requestID == id { return delivered.at }
-        guard let handover, handover.showing.requestID == id else { return nil }
-        var last: Timestamp?
-        for operation in screen?.operations ?? [] where operation.delivers(handover.showing) {
-            if case .inFlight(let since) = operation.phase { last = since } else { last = last ?? operation.begun }
-        }
-        return last
-    }
-}
-
-extension RetirementSignal {
-    /// Whether the token has another owner: only its hash is told then.
-    fileprivate var hasMoved: Bool { token?.hasPrefix(RecipientRecord.hashPrefix) ?? false }
 }
 
 extension Procedure.Departure {

@@ -79,7 +79,7 @@ extension TraceContext {
 
 /// Derives the id of a span from its operation: a repeat after a crash has the same id, and nothing is stored.
 package struct SpanHash: Sendable {
-    // FNV-1a, and the end of SplitMix64, which spreads what differs in the last bytes only.
+    // FNV-1a; mixed at the end, because it hardly spreads what differs in the last bytes only.
     private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
     /// - Parameter operation: such as `process`: two operations on the same record have different spans.
@@ -89,10 +89,7 @@ package struct SpanHash: Sendable {
 
     /// The hash of what was added; not zero.
     package var value: UInt64 {
-        var hash = state
-        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
-        return max(1, hash ^ (hash >> 31))
+        max(1, SplitMix64.mixed(state))
     }
 
     private mutating func add(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }

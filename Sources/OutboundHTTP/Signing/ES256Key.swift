@@ -56,20 +56,11 @@ package final class ES256Key: Sendable {
     ///
     /// - Returns: Nil when OpenSSL cannot sign, for lack of memory or of random numbers.
     package func signature(of bytes: [UInt8]) -> [UInt8]? {
-        guard let context = EVP_MD_CTX_new() else { return nil }
-        defer {
-            EVP_MD_CTX_free(context)
-            ERR_clear_error()
-        }
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1 else { return nil }
-        var length = 0
-        guard EVP_DigestSign(context, nil, &length, bytes, bytes.count) == 1 else { return nil }
-        var der = [UInt8](repeating: 0, count: length)
-        guard EVP_DigestSign(context, &der, &length, bytes, bytes.count) == 1 else { return nil }
-        return Self.numbers(of: der[..<length])
+        SHA256Signature.bytes(of: bytes, by: key).flatMap(Self.numbers)
     }
 
-    private static func numbers(of der: ArraySlice<UInt8>) -> [UInt8]? {
+    private static func numbers(of der: [UInt8]) -> [UInt8]? {
+        defer { ERR_clear_error() }
         let numbers = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             var position = bytes.baseAddress
             return d2i_ECDSA_SIG(nil, &position, bytes.count)

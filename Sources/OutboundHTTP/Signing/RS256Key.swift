@@ -34,17 +34,7 @@ package final class RS256Key: Sendable {
     ///
     /// - Returns: Nil when OpenSSL cannot sign, for lack of memory.
     package func signature(of bytes: [UInt8]) -> [UInt8]? {
-        guard let context = EVP_MD_CTX_new() else { return nil }
-        defer {
-            EVP_MD_CTX_free(context)
-            ERR_clear_error()
-        }
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1 else { return nil }
-        var length = 0
-        guard EVP_DigestSign(context, nil, &length, bytes, bytes.count) == 1 else { return nil }
-        var signature = [UInt8](repeating: 0, count: length)
-        guard EVP_DigestSign(context, &signature, &length, bytes, bytes.count) == 1 else { return nil }
-        return Array(signature.prefix(length))
+        SHA256Signature.bytes(of: bytes, by: key)
     }
 }
 

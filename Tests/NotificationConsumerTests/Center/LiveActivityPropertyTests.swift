@@ -1,6 +1,7 @@
 import NotificationDelivery
 import NotificationModel
 import NotificationState
+import TestSupport
 import Testing
 
 @testable import NotificationConsumer
@@ -48,7 +49,7 @@ struct LiveActivityPropertyTests {
     private struct Run {
         var bench: Bench
         var phone = Phone()
-        var draw: SplitMix
+        var draw: SeededGenerator
         var now: Int64 = 0
         var requests = 0
         var removals = 0
@@ -65,7 +66,7 @@ struct LiveActivityPropertyTests {
         }()
 
         init(seed: UInt64, isFaithful: Bool) throws {
-            (bench, draw, self.isFaithful) = (Bench(Self.rules), SplitMix(seed), isFaithful)
+            (bench, draw, self.isFaithful) = (Bench(Self.rules), SeededGenerator(seed: seed), isFaithful)
             bench.apply(
                 try LiveActivityTests.device(
                     "start",
@@ -177,20 +178,6 @@ struct LiveActivityPropertyTests {
                 if open.isEmpty, bench.entry(key("order"))?.isIdle ?? true { return }
             }
             Issue.record("it does not come to rest: \(String(describing: bench.entry(key("order"))))")
-        }
-    }
-
-    /// SplitMix64.
-    private struct SplitMix {
-        private var state: UInt64
-        init(_ seed: UInt64) { state = seed }
-
-        mutating func below(_ count: Int) -> Int {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return Int((value ^ (value >> 31)) % UInt64(count))
         }
     }
 

@@ -1,23 +1,11 @@
 import OutboundHTTP
+import TestSupport
 import Testing
 
 @testable import NotificationEnrichment
 
 /// Damaged and random files: any answer will do, as long as there is one, and the same for any chunks.
 struct MediaPropertyTests {
-    /// SplitMix64 (Steele, Lea, Flood 2014).
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-            return word ^ word >> 31
-        }
-    }
-
     private static func isSame(_ bytes: [UInt8], chunk: Int) -> Bool {
         switch (inspect(bytes), inspect(bytes, chunk: chunk)) {
         case (.success(let whole), .success(let parts)): whole == parts
@@ -28,7 +16,7 @@ struct MediaPropertyTests {
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `a damaged file gets an answer that does not depend on the chunks`(_ seed: UInt64) throws {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<2500 {
             var bytes = try #require(MediaSample.all.randomElement(using: &generator)).bytes
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -43,7 +31,7 @@ struct MediaPropertyTests {
 
     @Test(arguments: [5, 6, 7, 8] as [UInt64])
     func `random bytes behind a beginning get an answer that does not depend on the chunks`(_ seed: UInt64) throws {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<2500 {
             let sample = try #require(MediaSample.all.randomElement(using: &generator)).bytes
             let start = sample.prefix(Int.random(in: 0...sample.count, using: &generator))

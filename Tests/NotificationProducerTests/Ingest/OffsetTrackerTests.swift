@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import NotificationProducer
@@ -55,7 +56,7 @@ struct OffsetTrackerTests {
         arguments: 0..<20
     )
     func anyOrder(seed: Int) {
-        var random = SplitMix(state: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var tracker = OffsetTracker<Int32>()
         var open: [(tag: UInt, offset: Int64)] = []
         var offset: Int64 = 0
@@ -95,18 +96,5 @@ struct OffsetTrackerTests {
         #expect(tracker.waiting == 1 && tracker.committable().isEmpty)
         tracker.acknowledge(next)
         #expect(tracker.waiting == 0 && tracker.committable() == [0: 4])
-    }
-}
-
-/// A seeded generator, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import NotificationModel
+import TestSupport
 import Testing
 
 @testable import NotificationProducer
@@ -199,7 +200,7 @@ struct ConditionTests {
 
     @Test("No combination of an expression's characters breaks the parser or the evaluation")
     func anything() throws {
-        var generator = SplitMix(state: 42)
+        var generator = SeededGenerator(seed: 42)
         let pieces = [
             "data.a", "data.b.0", "{{tenant}}", "{{", "}}", "(", ")", "[", "]", ",", "==", "!=", "<", ">=", "and", "or",
             "not",

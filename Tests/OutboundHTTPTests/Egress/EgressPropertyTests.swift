@@ -1,21 +1,7 @@
+import TestSupport
 import Testing
 
 @testable import OutboundHTTP
-
-/// SplitMix64: the same numbers in every run.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}
 
 @Suite("Any text as a URL")
 struct EgressPropertyTests {
@@ -41,7 +27,7 @@ struct EgressPropertyTests {
         ]
     }
 
-    private static func text(using random: inout Seeded) -> String {
+    private static func text(using random: inout SeededGenerator) -> String {
         if Int.random(in: 0..<4, using: &random) == 0 {
             let count = Int.random(in: 0..<40, using: &random)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -54,7 +40,7 @@ struct EgressPropertyTests {
 
     @Test("is refused, or gives a URL that is the same when checked again", arguments: [1, 2, 3, 4])
     func roundTrip(seed: UInt64) throws {
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var accepted = 0
         for policy in try Self.policies() {
             for _ in 0..<10_000 {
@@ -73,7 +59,7 @@ struct EgressPropertyTests {
 
     @Test("as a redirect is refused, or gives a URL that is the same when checked again", arguments: [5, 6, 7, 8])
     func redirect(seed: UInt64) throws {
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for policy in try Self.policies() {
             var from = try policy.check("https://example.com/a/b?c")
             for _ in 0..<10_000 {

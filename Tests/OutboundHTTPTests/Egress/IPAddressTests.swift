@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import OutboundHTTP
@@ -41,7 +42,7 @@ struct IPAddressTests {
 
     @Test("every address is parsed from its text")
     func roundTrip() {
-        var random = Seeded(seed: 5)
+        var random = SeededGenerator(seed: 5)
         for _ in 0..<20_000 {
             let v4 = IPAddress(v4: UInt32.random(in: 0...UInt32.max, using: &random))
             #expect(IPAddress(canonical: v4.description) == v4)
