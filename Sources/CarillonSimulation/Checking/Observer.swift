@@ -157,8 +157,8 @@ final class Observer {
         if event.name == .suppressed, event.reason == .capped,
             isWithoutRoom || model.requests[event.requestID]?.request.limits?.isCapped != true, !isDigest
         {
-            // The record of a recipient may have no room for a region.
-            if !isOfRegion { try checkRefusal(observed) }
+            // In runs with devices, the record of a recipient may have no room for a region.
+            if loop == nil || !isOfRegion { try checkRefusal(observed) }
             model.suppress(event.requestID)
         }
     }
@@ -267,8 +267,15 @@ final class Observer {
             let isClosed =
                 closings[id]?.contains { events[$0].time < observed.time } ?? false
                 && (isExactlyOnce || last?.event.closes ?? false)
-            // A removal, and an occurrence in flight, may still wait for the channel's answer when the request is closed.
-            if !isClosed || usesChannel { pending.insert(key) }
+            // A removal, and an occurrence in flight, may still wait for the channel's answer when the request is closed; the event of
+            // a removal may be in a partition that is not read yet.
+            let since = observed.time.adding(milliseconds: -60_000)
+            let isRecent = closings[id]?.contains { events[$0].time > since } ?? false
+            let isRecalled =
+                usesChannel
+                && (isRecent || other.request.repeats
+                    || events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt })
+            if !isClosed || isRecalled { pending.insert(key) }
         }
         guard pending.count >= maximumEntries else {
             throw Violation(.closingReason, "\(observed.text): only \(pending.count) may be pending")

@@ -89,8 +89,10 @@ extension World {
 
     /// Whether an owner whose clock was ahead has sent an occurrence that is not due yet: it is sent again at its time.
     private func isEarly(_ showing: Showing) -> Bool {
-        guard !observer.wereClocksRight, let occurrence = showing.occurrence else { return false }
-        return occurrence > timeline.clock.wall
+        guard !observer.wereClocksRight, let occurrence = showing.occurrence, occurrence > timeline.clock.wall else {
+            return false
+        }
+        return observer.open.contains(showing.requestID)
     }
 
     /// Whether an owner has decided otherwise than the one before, without transactions: what that one had removed is still delivered,
