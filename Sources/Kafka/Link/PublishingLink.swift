@@ -43,21 +43,24 @@ package protocol PublishingLink: KafkaTransactionCalls {
     func close(within time: Duration)
 }
 
-/// A record on its way to a link.
-package struct LinkRecord<Topic> {
-    package var topic: Topic
-    package var partition: Int32
+/// A record on its way to a link. Public, so that other modules get it without a look-up of its metadata for each record: what is
+/// `package` is specialized in its own module only.
+public struct LinkRecord<Topic> {
+    /// Where it goes.
+    public var topic: Topic
+    /// A partition of the topic.
+    public var partition: Int32
     /// nil for no key, which differs from an empty one.
-    package var key: [UInt8]?
+    public var key: [UInt8]?
     /// nil for a tombstone.
-    package var value: [UInt8]?
-    package var headers: KafkaHeaderBuffer
+    public var value: [UInt8]?
+    /// In order; names may repeat.
+    public var headers: KafkaHeaderBuffer
     /// Returned in the report.
-    package var tag: UInt
+    public var tag: UInt
 
-    // Inlined, or its metadata would be looked up for each record.
-    @inlinable @inline(__always)
-    package init(
+    /// A record with its own copies of key and value.
+    public init(
         topic: Topic,
         partition: Int32,
         key: [UInt8]?,

@@ -10,14 +10,15 @@ extension Lane {
     ///
     /// - Parameter written: the timestamp of the request that was applied.
     func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
-        ledger.budget.expect(owned[number]?.center.takeCharge() ?? 0)
-        owned[number]?.center.exchangeEffects(with: &effects)
+        guard let partition = owned[number] else { return }
+        ledger.budget.expect(partition.center.takeCharge())
+        partition.center.exchangeEffects(with: &effects)
         // Taken from the end, so that each moves.
         if effects.count > 1 { effects.reverse() }
         while let effect = effects.popLast() {
             switch consume effect {
             case .publish(var event, var trace):
-                try usingStore { try owned[number]?.center.count(&event) }
+                try usingStore { try partition.center.count(&event) }
                 try transactions?.beginIfNeeded()
                 if let spans { trace = spans.send(event.eventID, event.name.type, to: .deliveries, trace) }
                 if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
@@ -49,12 +50,11 @@ extension Lane {
             case .withdraw(let id, let key): sends.withdraw(id, of: key)
             }
         }
-        countTurns(of: number)
+        countTurns(of: partition)
     }
 
     /// Takes over what the turns of a partition have counted.
-    private func countTurns(of number: Int32) {
-        guard let partition = owned[number] else { return }
+    private func countTurns(of partition: OwnedPartition) {
         let (unknown, digests) = (partition.center.unknownCategories, partition.center.begunDigests)
         guard unknown > 0 || digests > 0 else { return }
         (partition.center.unknownCategories, partition.center.begunDigests) = (0, 0)

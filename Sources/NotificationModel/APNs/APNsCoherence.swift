@@ -34,6 +34,8 @@ package struct APNsCoherence: Hashable, Sendable {
     var hasWholeAlert = false
     /// The values of `userInfo`, in the scanned bytes.
     var userInfo: Range<Int>?
+    /// One of them has a name that the payload needs for itself.
+    var hasReservedName = false
 
     package init() {}
 
@@ -91,11 +93,7 @@ package struct APNsCoherence: Hashable, Sendable {
             }
         }
         guard let userInfo else { return }
-        do throws(ModelError) {
-            try checkNames(scanner, at: userInfo.lowerBound)
-        } catch {
-            throw error.inside("userInfo").inside("content")
-        }
+        if hasReservedName { try refuseNames(scanner, at: userInfo.lowerBound) }
         // An enrichment may make it shorter.
         guard channel == .apns, !isMutable, userInfo.count > Self.payloadBytes else { return }
         var scanner = scanner
@@ -145,14 +143,18 @@ package struct APNsCoherence: Hashable, Sendable {
     /// From 2001 to 2286.
     static let activityVersions: ClosedRange<Int64> = 1_000_000_000...9_999_999_999
 
-    private func checkNames(_ scanner: JSONScanner, at position: Int) throws(ModelError) {
+    private func refuseNames(_ scanner: JSONScanner, at position: Int) throws(ModelError) {
         var scanner = scanner
         scanner.position = position
-        try scanner.object { scanner, name throws(ModelError) in
-            if try scanner.field(name, { Self.isReserved($0) ? true : nil }) != nil {
-                throw ModelError(.invalid, field: "", "is a name that the payload needs for itself")
+        do throws(ModelError) {
+            try scanner.object { scanner, name throws(ModelError) in
+                if try scanner.field(name, { Self.isReserved($0) ? true : nil }) != nil {
+                    throw ModelError(.invalid, field: "", "is a name that the payload needs for itself")
+                }
+                try scanner.skipValue()
             }
-            try scanner.skipValue()
+        } catch {
+            throw error.inside("userInfo").inside("content")
         }
     }
 }

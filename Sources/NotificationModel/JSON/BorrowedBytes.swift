@@ -1,8 +1,9 @@
 // The standard library's `withUnsafeBytes` loses the type of the error; these keep it.
 
 extension Array where Element == UInt8 {
+    /// Calls the body with the bytes, which are borrowed until it returns.
     @inline(__always)
-    package func borrowed<Value>(
+    public func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
         let result: Result<Value, ModelError> = withUnsafeBytes { bytes in
@@ -13,8 +14,9 @@ extension Array where Element == UInt8 {
 }
 
 extension ArraySlice where Element == UInt8 {
+    /// Calls the body with the bytes, which are borrowed until it returns.
     @inline(__always)
-    package func borrowed<Value>(
+    public func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
         let result: Result<Value, ModelError> = withUnsafeBytes { bytes in
@@ -27,7 +29,7 @@ extension ArraySlice where Element == UInt8 {
 extension UnsafeRawBufferPointer {
     /// Compares eight bytes at a time.
     @inline(__always)
-    package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         var index = 0
         while index &+ 8 <= count {

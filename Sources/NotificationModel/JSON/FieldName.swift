@@ -2,23 +2,28 @@
 ///
 /// It is the raw type of an enumeration of an object's fields, `enum Field: FieldName { case number, by }`. Each name
 /// is written once: the compiler derives the reader's lookup and the writer's name from it.
-package struct FieldName: Equatable, ExpressibleByStringLiteral {
-    package let bytes: UnsafeRawBufferPointer
+public struct FieldName: Equatable, ExpressibleByStringLiteral {
+    /// Its UTF-8, borrowed.
+    public let bytes: UnsafeRawBufferPointer
 
+    /// A name in scanned bytes, which must outlive it.
     @inline(__always)
-    package init(bytes: UnsafeRawBufferPointer) {
+    public init(bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
+    /// A constant name.
     @inline(__always)
-    package init(stringLiteral name: StaticString) {
+    public init(stringLiteral name: StaticString) {
         bytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 
-    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// The name as text; bytes that are not UTF-8 are replaced.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Whether both have the same bytes: names are not normalized.
     @inline(__always)
-    package static func == (left: FieldName, right: FieldName) -> Bool {
+    public static func == (left: FieldName, right: FieldName) -> Bool {
         guard left.bytes.count == right.bytes.count else { return false }
         for index in 0..<left.bytes.count where left.bytes[index] != right.bytes[index] {
             return false
@@ -30,13 +35,13 @@ package struct FieldName: Equatable, ExpressibleByStringLiteral {
 extension JSONScanner {
     /// Converts a member's name to a field; nil for an unknown name.
     @inline(__always)
-    package func field<Field>(_ key: JSONStringToken, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
+    public func field<Field>(_ key: JSONStringToken, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
         try withBytes(key) { bytes throws(ModelError) in lookUp(FieldName(bytes: bytes)) }
     }
 
     /// The field with this name; nil for an unknown name.
     @inline(__always)
-    package func field<Field: RawRepresentable<FieldName>>(_ key: JSONStringToken, of fields: Field.Type)
+    public func field<Field: RawRepresentable<FieldName>>(_ key: JSONStringToken, of fields: Field.Type)
         throws(ModelError)
         -> Field?
     {
@@ -45,7 +50,7 @@ extension JSONScanner {
 
     /// The value of a required field.
     @inline(__always)
-    package func required<Value>(_ value: Value?, _ field: some RawRepresentable<FieldName>) throws(ModelError) -> Value
+    public func required<Value>(_ value: Value?, _ field: some RawRepresentable<FieldName>) throws(ModelError) -> Value
     {
         guard let value else { throw missing(field.rawValue.text) }
         return value

@@ -2,7 +2,7 @@ extension JSONScanner {
     /// Copies the next value in its shortest form: without white space, and without escapes that JSON does not require.
     ///
     /// The text of numbers and the order of members stay.
-    package mutating func copyValue(to out: inout [UInt8]) throws(ModelError) {
+    public mutating func copyValue(to out: inout [UInt8]) throws(ModelError) {
         switch peek() {
         case 0x22:
             copy(try text(), to: &out)
@@ -32,7 +32,7 @@ extension JSONScanner {
     }
 
     /// Copies a scanned string with its quotes, in its shortest form.
-    package func copy(_ text: JSONStringToken, to out: inout [UInt8]) {
+    public func copy(_ text: JSONStringToken, to out: inout [UInt8]) {
         guard text.isEscaped else {
             out.append(0x22)
             out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[text.start..<text.end]))

@@ -1,6 +1,6 @@
 extension JSONScanner {
     /// Scans an object of known fields, each at most once, the body consuming their values.
-    package mutating func object<Field: RawRepresentable<FieldName> & Hashable>(
+    public mutating func object<Field: RawRepresentable<FieldName> & Hashable>(
         of fields: Field.Type,
         from origin: JSONOrigin,
         _ body: (inout JSONScanner, Field) throws(ModelError) -> Void
@@ -14,7 +14,7 @@ extension JSONScanner {
     }
 
     /// A text of at most ``ModelLimits/shortTextBytes``.
-    package mutating func shortText(atLeast minimum: Int = 0) throws(ModelError) -> String {
+    public mutating func shortText(atLeast minimum: Int = 0) throws(ModelError) -> String {
         materialise(try string(bytes: minimum...ModelLimits.shortTextBytes))
     }
 }

@@ -1,21 +1,26 @@
 /// A number in the scanned text.
-package struct JSONNumberToken {
-    package let start: Int
-    package let end: Int
+public struct JSONNumberToken {
+    /// Where it begins in the scanned bytes.
+    public let start: Int
+    /// Where it ends in the scanned bytes, exclusive.
+    public let end: Int
     /// Neither fraction nor exponent.
-    package let isInteger: Bool
+    public let isInteger: Bool
     /// The digits before any exponent as one integer, if at most 19 of them fit.
-    package let mantissa: UInt64
-    package let mantissaFits: Bool
+    public let mantissa: UInt64
+    /// Whether the digits fit the mantissa.
+    public let mantissaFits: Bool
     /// Digits after the point.
-    package let fractionDigits: Int
-    package let isNegative: Bool
-    package let hasExponent: Bool
+    public let fractionDigits: Int
+    /// Whether it has a minus sign.
+    public let isNegative: Bool
+    /// Whether it has an exponent.
+    public let hasExponent: Bool
 }
 
 extension JSONScanner {
     /// Scans a number by the grammar of RFC 8259.
-    package mutating func numberToken() throws(ModelError) -> JSONNumberToken {
+    public mutating func numberToken() throws(ModelError) -> JSONNumberToken {
         let start = position
         let isNegative = peek() == 0x2D
         if isNegative { position &+= 1 }
@@ -61,7 +66,7 @@ extension JSONScanner {
     }
 
     /// An integer without fraction and exponent, inside the range.
-    package mutating func integer(in range: ClosedRange<Int64>) throws(ModelError) -> Int64 {
+    public mutating func integer(in range: ClosedRange<Int64>) throws(ModelError) -> Int64 {
         let token = try number("an integer")
         guard token.isInteger else { throw value("must be an integer without fraction and exponent") }
         // 19 digits always fit into UInt64.
@@ -82,14 +87,15 @@ extension JSONScanner {
     }
 
     /// A finite number inside the range.
-    package mutating func decimal(in range: ClosedRange<Double>) throws(ModelError) -> Double {
+    public mutating func decimal(in range: ClosedRange<Double>) throws(ModelError) -> Double {
         let token = try number("a number")
         let found = double(token)
         guard range.contains(found) else { throw value("must be from \(range.lowerBound) to \(range.upperBound)") }
         return found
     }
 
-    package mutating func boolean() throws(ModelError) -> Bool {
+    /// Scans `true` or `false`.
+    public mutating func boolean() throws(ModelError) -> Bool {
         switch peek() {
         case 0x74:
             try literal("true")
@@ -109,7 +115,7 @@ extension JSONScanner {
     }
 
     /// The number's value; infinite when it is too large for a double.
-    package func double(_ token: JSONNumberToken) -> Double {
+    public func double(_ token: JSONNumberToken) -> Double {
         // Both operands are exact here, so one division rounds correctly.
         if token.mantissaFits, !token.hasExponent, token.mantissa <= 1 << 53, token.fractionDigits <= 19 {
             var magnitude = Double(token.mantissa)
@@ -126,7 +132,7 @@ extension JSONScanner {
     }
 
     /// An error about a value whose grammar is right.
-    package func value(_ detail: String) -> ModelError {
+    public func value(_ detail: String) -> ModelError {
         ModelError(.invalid, field: "", detail)
     }
 }

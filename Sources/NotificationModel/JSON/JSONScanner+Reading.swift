@@ -1,5 +1,5 @@
 /// Who wrote the JSON that is read.
-package enum JSONOrigin {
+public enum JSONOrigin {
     /// A record on Kafka: a newer version may have added fields, which are passed over.
     case record
     /// The body of a call: a misspelled field is refused.
@@ -8,7 +8,7 @@ package enum JSONOrigin {
 
 extension JSONScanner {
     /// Reads a whole text. Throws `too-large` above the limit, which is in bytes.
-    package static func read<Value>(
+    public static func read<Value>(
         _ json: [UInt8],
         atMost limit: Int,
         _ body: (inout JSONScanner) throws(ModelError) -> Value
@@ -23,24 +23,24 @@ extension JSONScanner {
     }
 
     /// Skips the value of an unknown member of a record; refuses that of a body.
-    package mutating func passOver(_ origin: JSONOrigin) throws(ModelError) {
+    public mutating func passOver(_ origin: JSONOrigin) throws(ModelError) {
         guard origin == .record else { throw unknownField() }
         try skipValue()
     }
 
     /// Sets what a member gives; throws if the member repeats.
-    package func once<Value>(_ slot: inout Value?, _ value: Value) throws(ModelError) {
+    public func once<Value>(_ slot: inout Value?, _ value: Value) throws(ModelError) {
         guard slot == nil else { throw self.value("appears twice") }
         slot = value
     }
 
     /// A string of a bounded number of bytes without control characters.
-    package mutating func printable(bytes range: ClosedRange<Int>) throws(ModelError) -> String {
+    public mutating func printable(bytes range: ClosedRange<Int>) throws(ModelError) -> String {
         materialise(try printableText(bytes: range))
     }
 
     /// The same, not decoded yet.
-    package mutating func printableText(bytes range: ClosedRange<Int>) throws(ModelError) -> JSONStringToken {
+    public mutating func printableText(bytes range: ClosedRange<Int>) throws(ModelError) -> JSONStringToken {
         let text = try string(bytes: range)
         let control = try withBytes(text) { bytes throws(ModelError) in
             PercentEncoding.firstControlCharacter(in: bytes)
@@ -50,7 +50,7 @@ extension JSONScanner {
     }
 
     /// An application, a device or an identifier: not empty and without control characters, as in a key.
-    package mutating func keyComponent() throws(ModelError) -> String {
+    public mutating func keyComponent() throws(ModelError) -> String {
         try printable(bytes: 1...ModelLimits.keyComponentBytes)
     }
 }

@@ -1,13 +1,13 @@
 extension JSONScanner {
     /// A string value, not decoded yet.
     @inline(__always)
-    package mutating func string() throws(ModelError) -> JSONStringToken {
+    public mutating func string() throws(ModelError) -> JSONStringToken {
         guard peek() == 0x22 else { throw unexpected("a string") }
         return try text()
     }
 
     /// Scans a string whose opening quote is next, eight bytes at a time.
-    package mutating func text() throws(ModelError) -> JSONStringToken {
+    public mutating func text() throws(ModelError) -> JSONStringToken {
         position &+= 1
         let start = position
         var isEscaped = false
@@ -97,7 +97,7 @@ extension JSONScanner {
 
     /// The bytes of a scanned string, borrowed when it has no escapes.
     @inline(__always)
-    package func withBytes<Result>(
+    public func withBytes<Result>(
         _ text: JSONStringToken,
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
@@ -108,13 +108,13 @@ extension JSONScanner {
     }
 
     /// A scanned string as a Swift string.
-    package func materialise(_ text: JSONStringToken) -> String {
+    public func materialise(_ text: JSONStringToken) -> String {
         if text.isEscaped { return String(decoding: unescaped(text), as: UTF8.self) }
         return String(decoding: bytes[text.start..<text.end], as: UTF8.self)
     }
 
     /// A scanned string's bytes with the escapes resolved. The string has passed ``text()``.
-    package func unescaped(_ text: JSONStringToken) -> [UInt8] {
+    public func unescaped(_ text: JSONStringToken) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(text.count)
         var index = text.start

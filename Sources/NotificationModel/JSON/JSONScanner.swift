@@ -1,10 +1,14 @@
 /// A string in the scanned text: the bytes between the quotes, escapes untouched.
-package struct JSONStringToken {
-    package let start: Int
-    package let end: Int
-    package let isEscaped: Bool
+public struct JSONStringToken {
+    /// Where it begins in the scanned bytes, after its quote.
+    public let start: Int
+    /// Where it ends in the scanned bytes, before its quote.
+    public let end: Int
+    /// Whether it has escapes.
+    public let isEscaped: Bool
 
-    package var count: Int { end - start }
+    /// Its bytes, escapes untouched.
+    public var count: Int { end - start }
 }
 
 /// Scans JSON bytes in one pass with the full grammar of RFC 8259, building nothing.
@@ -12,16 +16,24 @@ package struct JSONStringToken {
 /// It lives only as long as the borrowed bytes. An explicit comparison with the count guards every access, so no input
 /// can read past the end. Grammar errors have no field. Errors about a value have the field `""`, which the enclosing
 /// objects and arrays extend to a dotted path.
-package struct JSONScanner {
-    package let bytes: UnsafeRawBufferPointer
-    package let count: Int
-    package let maximumDepth: Int
-    package var position = 0
-    package var depth = 0
+///
+/// It is public for speed: the compiler inlines and specializes nothing that is `package` in another module.
+public struct JSONScanner {
+    /// The scanned bytes, borrowed.
+    public let bytes: UnsafeRawBufferPointer
+    /// How many there are.
+    public let count: Int
+    /// How many objects and arrays may be within each other.
+    public let maximumDepth: Int
+    /// The next byte.
+    public var position = 0
+    /// Objects and arrays that are open.
+    public var depth = 0
     /// The scanner passed bytes with the high bit set: the text must then be checked to be UTF-8.
-    package var sawNonASCII = false
+    public var sawNonASCII = false
 
-    package init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = ModelLimits.depth) {
+    /// A scanner at the first byte.
+    public init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = ModelLimits.depth) {
         self.bytes = bytes
         count = bytes.count
         self.maximumDepth = maximumDepth
@@ -29,12 +41,13 @@ package struct JSONScanner {
 
     /// The next byte, or 0 at the end; 0 is valid nowhere in JSON.
     @inline(__always)
-    package func peek() -> UInt8 {
+    public func peek() -> UInt8 {
         position < count ? bytes[position] : 0
     }
 
+    /// Passes over spaces, tabs and line ends.
     @inline(__always)
-    package mutating func skipWhitespace() {
+    public mutating func skipWhitespace() {
         while position < count {
             let byte = bytes[position]
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
@@ -44,7 +57,7 @@ package struct JSONScanner {
 
     /// Scans the whole text: white space, one value by the body, white space, the end.
     @inline(__always)
-    package mutating func whole<Result>(
+    public mutating func whole<Result>(
         _ body: (inout JSONScanner) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
         let result: Result
@@ -64,7 +77,7 @@ package struct JSONScanner {
 
     /// Scans an object, the body consuming the value of each member.
     @inline(__always)
-    package mutating func object(
+    public mutating func object(
         _ member: (inout JSONScanner, JSONStringToken) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard peek() == 0x7B else { throw unexpected("an object") }
@@ -96,7 +109,7 @@ package struct JSONScanner {
 
     /// Scans an array, the body consuming each element with its index.
     @inline(__always)
-    package mutating func array(
+    public mutating func array(
         _ element: (inout JSONScanner, Int) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard peek() == 0x5B else { throw unexpected("an array") }
@@ -156,7 +169,7 @@ package struct JSONScanner {
     }
 
     /// Skips any value, checking its grammar.
-    package mutating func skipValue() throws(ModelError) {
+    public mutating func skipValue() throws(ModelError) {
         switch peek() {
         case 0x22:
             _ = try text()
@@ -210,7 +223,8 @@ package struct JSONScanner {
         }
     }
 
-    package mutating func literal(_ word: StaticString) throws(ModelError) {
+    /// Scans a word: `true`, `false` or `null`.
+    public mutating func literal(_ word: StaticString) throws(ModelError) {
         guard position + word.utf8CodeUnitCount <= count, matches(position, position + word.utf8CodeUnitCount, word)
         else {
             throw grammar("expected a value")
@@ -220,7 +234,7 @@ package struct JSONScanner {
 
     /// True when the bytes in a range that lies inside the text are those of the word.
     @inline(__always)
-    package func matches(_ start: Int, _ end: Int, _ word: StaticString) -> Bool {
+    public func matches(_ start: Int, _ end: Int, _ word: StaticString) -> Bool {
         guard end &- start == word.utf8CodeUnitCount else { return false }
         let pointer = word.utf8Start
         for index in 0..<word.utf8CodeUnitCount where bytes[start &+ index] != pointer[index] {
@@ -231,7 +245,8 @@ package struct JSONScanner {
 }
 
 extension JSONScanner {
-    package func grammar(_ expected: String) -> ModelError {
+    /// An error of the grammar, at the next byte.
+    public func grammar(_ expected: String) -> ModelError {
         guard position < count else {
             return ModelError(.invalid, "not JSON: the text ends at byte \(count), \(expected)")
         }
@@ -243,7 +258,7 @@ extension JSONScanner {
     }
 
     /// The error for a value of another type, or for a missing value.
-    package func unexpected(_ expected: String) -> ModelError {
+    public func unexpected(_ expected: String) -> ModelError {
         let found: String
         switch peek() {
         case 0x22: found = "a string"
@@ -258,7 +273,7 @@ extension JSONScanner {
     }
 
     /// A member's name for a path: decoded, and cut because it is untrusted.
-    package func label(_ key: JSONStringToken) -> String {
+    public func label(_ key: JSONStringToken) -> String {
         let name = materialise(key)
         return name.utf8.count <= 64 ? name : String(decoding: name.utf8.prefix(64), as: UTF8.self) + "…"
     }

@@ -63,6 +63,22 @@ private enum SoundField: UInt8 {
 }
 
 extension JSONScanner {
+    /// - Returns: whether it has a name that a payload of APNs needs for itself.
+    private mutating func userInfo() throws(ModelError) -> Bool {
+        var isReserved = false
+        do throws(ModelError) {
+            try object { scanner, name throws(ModelError) in
+                isReserved =
+                    try scanner.withBytes(name) { APNsCoherence.isReserved(FieldName(bytes: $0)) } || isReserved
+                try scanner.skipValue()
+            }
+        } catch {
+            // Of the whole: names within it are the sender's.
+            throw ModelError(error.reason, field: "", error.detail)
+        }
+        return isReserved
+    }
+
     /// Validates content without copying it.
     ///
     /// - Parameter coherence: notes the parts that must belong together.
@@ -124,9 +140,8 @@ extension JSONScanner {
                 (facts.liveActivity, coherence.startsActivity) = (activity.range, activity.starts)
                 isSubstantial = true
             case .userInfo:
-                guard scanner.peek() == 0x7B else { throw scanner.unexpected("an object") }
                 let start = scanner.position
-                try scanner.skipValue()
+                coherence.hasReservedName = try scanner.userInfo()
                 isSubstantial = isSubstantial || !scanner.isEmptyObject(start, scanner.position)
                 coherence.userInfo = start..<scanner.position
             }
