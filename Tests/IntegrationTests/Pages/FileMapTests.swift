@@ -49,8 +49,8 @@ struct FileMapTests {
         try functions.filter { function in
             // Constructors have the names of their types. A library calls the responder, and a reply is called as a function.
             guard !["init", "respond", "callAsFunction"].contains(function) else { return false }
-            let declared = try Regex("func \(function)\\b")
-            let called = try Regex("\\b\(function)\\s*[({]|\\b\(function)(?=[,)])")
+            let declared = try Regex("func \(function)\\b").wordBoundaryKind(.simple)
+            let called = try Regex("\\b\(function)\\s*[({,)]").wordBoundaryKind(.simple)
             return !code.replacing(declared, with: "").contains(called)
         }
     }
