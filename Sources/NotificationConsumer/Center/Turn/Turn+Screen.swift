@@ -180,6 +180,9 @@ extension Turn {
             }
             let known = devices.map { ($0, shown(on: $0, target.channel)) }
             entry.screen?.spread(over: known, on: target.channel)
+            for name in others where !recipient.hasActiveDevice(name) {
+                if let place = entry.screen?.place(of: name, on: target.channel) { keepAddress(at: place) }
+            }
         }
     }
 
