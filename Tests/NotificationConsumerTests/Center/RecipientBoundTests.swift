@@ -88,6 +88,17 @@ struct RecipientBoundTests {
         #expect(record.retiredBytes <= Self.rules.retiredBytes && record.sharedBytes <= Self.rules.recipientBytes)
     }
 
+    @Test func `the ids of removals take no room from devices and regions`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        for number in 0..<200 { bench.apply(removal("r\(number)", key(""))) }
+        #expect(bench.recipient(key(""))?.bytes ?? 0 > Self.rules.recipientBytes)
+        bench.apply(try DeviceTests.device("tablet", token: String(repeating: "b2", count: 32)))
+        #expect(bench.recipient(key(""))?.registrations.filter(\.isActive).map(\.name) == ["phone", "tablet"])
+        #expect(bench.apply(request("q", RegionTests.region())).summary == ["scheduled q"])
+        #expect(Self.size(&bench) < Self.contentBytes + RecordBound.aroundContent)
+    }
+
     @Test func `a device that alone is too large is refused, and nothing changes`() throws {
         var bench = Bench(Self.rules)
         bench.apply(try DeviceTests.device())
