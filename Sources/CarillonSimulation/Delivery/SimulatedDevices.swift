@@ -32,8 +32,8 @@ final class SimulatedDevices {
     private(set) var toldAt: [NotificationKey: Int64] = [:]
     /// The send that each device shows under a key; devices that are not known have one name together.
     private(set) var shown: [NotificationKey: [String: Showing]] = [:]
-    /// What was answered on a device that did not show it, or with an action that may be refused: whether the device shows it
-    /// since is open.
+    /// What was answered on a device that did not show it, or with an action that may be refused, and what the device showed instead:
+    /// whether the device shows it since is open, for an answer says what a device showed.
     private var openAnswers: [NotificationKey: [String: Set<RequestID>]] = [:]
     /// The number of sends when an app was last gone from a device: an earlier one does not reach it.
     private var goneBefore: [NotificationKey: Int] = [:]
@@ -83,8 +83,10 @@ final class SimulatedDevices {
     ///
     /// - Parameter isCertain: whether the action is one that every notification has.
     func answer(_ id: RequestID, _ key: NotificationKey, on device: String, isCertain: Bool = true) {
-        guard shown[key]?[device]?.requestID == id, isCertain else {
+        let showing = shown[key]?[device]
+        guard showing?.requestID == id, isCertain else {
             openAnswers[key, default: [:]][device, default: []].insert(id)
+            if let showing { openAnswers[key]?[device]?.insert(showing.requestID) }
             return
         }
         shown[key]?[device] = nil

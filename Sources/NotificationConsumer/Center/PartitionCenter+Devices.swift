@@ -100,8 +100,10 @@ extension PartitionCenter {
                 name,
                 registration,
                 writtenAt: writtenAt,
+                at: now,
                 atMost: rules.maximumDevices,
-                bytes: rules.recipientBytes
+                bytes: rules.recipientBytes,
+                retiredBytes: rules.retiredBytes
             )
             var departure = Procedure.Departure(of: input.key, at: writtenAt, input.trace)
             if !wasPermitted || registration.authorizationStatus.permitsNotifications { departure.devices = [] }
@@ -162,8 +164,10 @@ extension PartitionCenter {
             name,
             registration,
             writtenAt: writtenAt,
+            at: now,
             atMost: rules.maximumDevices,
-            bytes: rules.recipientBytes
+            bytes: rules.recipientBytes,
+            retiredBytes: rules.retiredBytes
         )
         keep(record, of: key, at: now)
         if let device = record.activeDevice(name) {

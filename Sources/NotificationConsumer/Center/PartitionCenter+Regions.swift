@@ -97,7 +97,7 @@ extension PartitionCenter {
         let identifier = key.identifier
         guard let record = try self.recipient(of: recipient),
             !record.regions.contains(where: { $0.identifier.hasSameUTF8(as: identifier) }),
-            record.regions.count >= limits.regionsPerRecipient || record.bytes >= rules.recipientBytes
+            record.regions.count >= limits.regionsPerRecipient || record.sharedBytes >= rules.recipientBytes
         else { return true }
         // Those that no entry waits for any more do not count.
         for region in record.regions {

@@ -3,10 +3,21 @@ import NotificationModel
 /// The size of a record, which has to fit a record of the topic `state`.
 extension RecipientRecord {
     /// About the bytes of its JSON, rather more than less.
-    package var bytes: Int {
-        var bytes = 384 + 100 * removals.count + 100 * devices.count + cappedBytes + digestBytes
-        for index in registrations.indices { bytes += registrations[index].bytes }
+    package var bytes: Int { sharedBytes + retiredBytes + digestBytes + 100 * removals.count }
+
+    /// The part of active devices, regions and counts for caps, which have one room. The ids of removals have another, as those of an
+    /// entry (`RecordBound.aroundContent`).
+    package var sharedBytes: Int {
+        var bytes = 384 + 100 * devices.count + cappedBytes
+        for index in registrations.indices where registrations[index].isActive { bytes += registrations[index].bytes }
         for region in regions { bytes += 384 + region.identifier.utf8.count + region.sides.count }
+        return bytes
+    }
+
+    /// The part of retired devices.
+    package var retiredBytes: Int {
+        var bytes = 0
+        for index in registrations.indices where !registrations[index].isActive { bytes += registrations[index].bytes }
         return bytes
     }
 

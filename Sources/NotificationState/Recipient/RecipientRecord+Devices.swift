@@ -16,7 +16,8 @@ extension RecipientRecord {
         package var stateAt: Timestamp?
         /// Whether it was said to be in the foreground.
         package var isForeground = false
-        /// When its end was applied. It is kept for a while, so that its recipient counts as one whose devices are known.
+        /// When its end was applied. It is kept for a while: its recipient counts as one whose devices are known, and what an owner
+        /// before may have sent to it is removed.
         package var retiredAt: Timestamp?
 
         /// A device.
@@ -42,6 +43,10 @@ extension RecipientRecord {
         /// When it was registered last, by the clock of its app.
         package var registeredAt: Timestamp { registration.registeredAt ?? Timestamp(rawValue: 0) }
 
+        mutating func retire(at now: Timestamp) {
+            (retiredAt, isForeground, badge) = (now, false, nil)
+        }
+
         /// Whether a registration has its token.
         package func sharesToken(with other: DeviceRegistration) -> Bool {
             registration.token.hasSameUTF8(as: other.token) && registration.platform.hasSameUTF8(as: other.platform)
@@ -66,7 +71,7 @@ extension RecipientRecord {
         ///
         /// - Parameters:
         ///   - former: the registration whose token the device has no more.
-        ///   - dropped: the devices that had to make room, or had the same token under another name.
+        ///   - dropped: the devices that had to make room, or had the same token under another name; as they were.
         case changed(former: DeviceRegistration?, dropped: [RegisteredDevice])
     }
 
@@ -84,37 +89,52 @@ extension RecipientRecord {
     ///   - name: of the device.
     ///   - registration: with its time.
     ///   - writtenAt: as ``writtenAt(_:)`` says.
-    ///   - maximum: how many active devices the recipient may have; beyond it, those registered longest ago are dropped.
-    ///   - bytes: how many the whole record may have; beyond it, devices are dropped as well, but not this one.
+    ///   - now: when it is applied.
+    ///   - maximum: how many active devices the recipient may have; beyond it, those registered longest ago are retired. As many
+    ///     retired ones are kept.
+    ///   - bytes: how many ``sharedBytes`` there may be; beyond it, devices are retired as well, but not this one.
+    ///   - retiredBytes: how many of these there may be.
     package mutating func register(
         _ name: String,
         _ registration: DeviceRegistration,
         writtenAt: Timestamp,
+        at now: Timestamp,
         atMost maximum: Int,
-        bytes: Int = .max
+        bytes: Int = .max,
+        retiredBytes: Int = .max
     ) -> Registering {
+        func makeRoom() -> [RegisteredDevice] {
+            defer { forgetRetired(atMost: maximum, retiredBytes) }
+            return self.makeRoom(for: name, atMost: maximum, bytes, at: now)
+        }
         guard let known = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }) else {
             registrations.append(RegisteredDevice(name: name, registration: registration, writtenAt: writtenAt))
-            return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum, bytes))
+            return .changed(former: nil, dropped: makeRoom())
         }
         let former = registrations[known]
         (registrations[known].registration, registrations[known].writtenAt) = (registration, writtenAt)
         registrations[known].retiredAt = nil
         guard former.isActive else {
             registrations[known].badge = nil
-            return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum, bytes))
+            return .changed(former: nil, dropped: makeRoom())
         }
         var same = former.registration
         same.registeredAt = registration.registeredAt
         guard same != registration else { return .refreshed }
         return .changed(
             former: former.sharesToken(with: registration) ? nil : former.registration,
-            dropped: makeRoom(for: name, atMost: maximum, bytes)
+            dropped: makeRoom()
         )
     }
 
-    /// A token belongs to one device: another one of the recipient with the same token is an earlier installation.
-    private mutating func makeRoom(for name: String, atMost maximum: Int, _ bytes: Int) -> [RegisteredDevice] {
+    /// A token belongs to one device: another one of the recipient with the same token is an earlier installation. What makes room is
+    /// kept as retired: nobody else knows the device when a request follows that an owner before may have sent to it.
+    private mutating func makeRoom(
+        for name: String,
+        atMost maximum: Int,
+        _ bytes: Int,
+        at now: Timestamp
+    ) -> [RegisteredDevice] {
         guard let new = registrations.first(where: { $0.name.hasSameUTF8(as: name) }) else { return [] }
         var dropped: [RegisteredDevice] = []
         registrations.removeAll { device in
@@ -123,24 +143,40 @@ extension RecipientRecord {
             dropped.append(device)
             return true
         }
-        // Digests have a share of their own: no device makes room for them.
-        var size = self.bytes - digestBytes
-        while registrations.count > maximum || size > bytes, let index = leastNeeded(except: name) {
-            let device = registrations.remove(at: index)
-            size -= device.bytes
-            if device.isActive { dropped.append(device) }
+        var (active, size) = (registrations.count(where: \.isActive), sharedBytes)
+        while active > maximum || size > bytes, let index = leastNeeded(except: name) {
+            let device = registrations[index]
+            (active, size) = (active - 1, size - device.bytes)
+            dropped.append(device)
+            if device.registration.kind == .device {
+                registrations[index].retire(at: now)
+            } else {
+                registrations.remove(at: index)
+            }
         }
         return dropped
     }
 
-    /// Retired devices first, then tokens of single Live Activities, then the one that was registered longest ago.
+    /// Tokens of single Live Activities first, then the active device that was registered longest ago.
     private func leastNeeded(except name: String) -> Int? {
-        registrations.indices.filter { !registrations[$0].name.hasSameUTF8(as: name) }.min { one, other in
-            let (one, other) = (registrations[one], registrations[other])
-            guard one.isActive == other.isActive else { return !one.isActive }
-            let isOfActivity = one.registration.kind == .liveActivity
-            guard isOfActivity == (other.registration.kind == .liveActivity) else { return isOfActivity }
-            return one.writtenAt < other.writtenAt
+        registrations.indices.filter { registrations[$0].isActive && !registrations[$0].name.hasSameUTF8(as: name) }
+            .min { one, other in
+                let (one, other) = (registrations[one], registrations[other])
+                let isOfActivity = one.registration.kind == .liveActivity
+                guard isOfActivity == (other.registration.kind == .liveActivity) else { return isOfActivity }
+                return one.writtenAt < other.writtenAt
+            }
+    }
+
+    /// Forgets the devices that were retired longest ago.
+    private mutating func forgetRetired(atMost maximum: Int, _ bytes: Int) {
+        var (count, size) = (registrations.count { !$0.isActive }, retiredBytes)
+        while count > maximum || size > bytes,
+            let index = registrations.indices.filter({ !registrations[$0].isActive }).min(by: {
+                registrations[$0].retiredAt ?? .latest < registrations[$1].retiredAt ?? .latest
+            })
+        {
+            (count, size) = (count - 1, size - registrations.remove(at: index).bytes)
         }
     }
 
@@ -167,8 +203,7 @@ extension RecipientRecord {
         guard device.isActive, (hasMoved ? device.writtenAt : device.registeredAt) < gone,
             token.map({ device.has($0, in: application) }) ?? true
         else { return nil }
-        registrations[index].retiredAt = now
-        (registrations[index].isForeground, registrations[index].badge) = (false, nil)
+        registrations[index].retire(at: now)
         return device
     }
 
@@ -184,8 +219,8 @@ extension RecipientRecord {
             registrations[index].isActive
         else { return nil }
         let device = registrations[index]
-        (registrations[index].writtenAt, registrations[index].retiredAt) = (writtenAt, now)
-        (registrations[index].isForeground, registrations[index].badge) = (false, nil)
+        registrations[index].writtenAt = writtenAt
+        registrations[index].retire(at: now)
         return device
     }
 

@@ -73,6 +73,11 @@ package struct Screen: Sendable, Hashable {
     /// Whether an attempt has no answer yet.
     package var isInFlight: Bool { operations.contains(where: \.isInFlight) }
 
+    /// Whether an attempt at an occurrence that is on its way has no answer yet.
+    package func isInFlight(_ showing: Showing) -> Bool {
+        operations.contains { $0.isInFlight && $0.delivers(showing) }
+    }
+
     /// Whether an operation delivers an occurrence that is on its way.
     package func isDelivering(_ showing: Showing) -> Bool { operations.contains { $0.delivers(showing) } }
 

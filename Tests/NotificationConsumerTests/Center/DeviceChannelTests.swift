@@ -390,6 +390,41 @@ struct DeviceChannelTests {
         #expect(bench.sends.last?.kind == .remove && bench.sends.last?.registration?.token == Self.tokens[0])
     }
 
+    /// A new owner, who reads that devices take the place of the phone before the request that went to it, and its removal.
+    private static func takenOver(by devices: [(name: String, token: String)]) throws -> Bench {
+        var rules = rules()
+        rules.maximumDevices = 1
+        var former = Bench(rules)
+        former.apply(try DeviceTests.device(token: tokens[0]))
+        try former.commit()
+        var next = Bench(rules, over: former.store, firedThrough: at(10))
+        (next.center.holdsTimers, next.offset, next.center.keepsRecipients) = (true, 10, true)
+        for device in devices.prefix(1) {
+            next.apply(try DeviceTests.device(device.name, token: device.token, at: 20), 20)
+        }
+        next.apply(DeviceTests.request("a", content), 20)
+        #expect(next.apply(removal("r", at: at(20)), 20).summary == ["cancelled a!"])
+        for device in devices.dropFirst() {
+            next.apply(try DeviceTests.device(device.name, token: device.token, at: 20), 20)
+        }
+        next.center.holdsTimers = false
+        next.fire(30)
+        return next
+    }
+
+    @Test func `a device that made room before a request that the former owner may have sent to it removes it`()
+        throws
+    {
+        let next = try Self.takenOver(by: [("tablet", Self.tokens[1])])
+        #expect(next.sends.allSatisfy { $0.kind == .remove })
+        #expect(Set(next.sends.map(\.registration?.token)) == [Self.tokens[0], Self.tokens[1]])
+    }
+
+    @Test func `it is reached also when others have taken its place among those that are retired`() throws {
+        let next = try Self.takenOver(by: [("tablet", Self.tokens[1]), ("watch", Self.tokens[2])])
+        #expect(next.sends.contains { $0.kind == .remove && $0.registration?.token == Self.tokens[0] })
+    }
+
     // MARK: - A restart
 
     @Test func `operations of several devices survive a restart, each in doubt by itself`() throws {

@@ -127,7 +127,7 @@ struct DeviceTests {
             var record = RecipientRecord()
             var registration = try DeviceRegistration(platform: "apns", token: Self.token)
             registration.kind = kind
-            _ = record.register("phone", registration, writtenAt: at(0), atMost: 9)
+            _ = record.register("phone", registration, writtenAt: at(0), at: at(0), atMost: 9)
             #expect(try RecipientRecord(json: record.json) == record)
             let form = kind == .device ? 6 : 10
             #expect(String(decoding: record.json, as: UTF8.self).hasPrefix("{\"form\":\(form),"))

@@ -108,6 +108,48 @@ struct EnrichmentTests {
         #expect(try bench.enrich(.original, 30)?.first?.inDoubt == false)
     }
 
+    /// A bench whose device is asked to remove `a` while `b` is being enriched.
+    private func removing(_ channel: ChannelName) throws -> Bench {
+        var rules = Self.rules(.test)
+        rules.channels = ChannelRules(.test, and: [.events])
+        var bench = Bench(rules)
+        bench.apply(request("a"))
+        try bench.answer(.accepted, 1)
+        bench.apply(enriched("b", channel), 2)
+        #expect(bench.apply(removal("r", key("order"), .delivered), 3).summary == ["removed a"])
+        #expect(bench.sends.last?.kind == .remove && bench.center.inFlight == 1)
+        return bench
+    }
+
+    private func enriched(_ name: String, _ channel: ChannelName) -> CenterInput {
+        guard case .request(let input) = request(name, channel: channel) else { return request(name) }
+        return .request(input.with(content: Self.mutable, isEnriched: true))
+    }
+
+    @Test(arguments: [ChannelName.events, .test], [RemovalScope.pending, .all])
+    func `what is enriched while something else is being removed ends at once by what is newer`(
+        _ channel: ChannelName,
+        _ scope: RemovalScope
+    ) throws {
+        var bench = try removing(channel)
+        #expect(bench.apply(removal("s", key("order"), scope), 4).summary == ["cancelled b!"])
+        try bench.answer(.accepted, 5)
+        #expect(bench.fire(100_000).isEmpty && bench.sends.count == 2)
+
+        bench = try removing(channel)
+        #expect(bench.apply(request("c", interval(1000)), 4).summary == ["superseded b!", "scheduled c"])
+        try bench.answer(.accepted, 5)
+        #expect(bench.fire(100_000).isEmpty && bench.sends.count == 2)
+    }
+
+    @Test func `what waits for the removal of something else is not sent when it is cancelled meanwhile`() throws {
+        var bench = try removing(.test)
+        #expect(try bench.enrich(.original, 4)?.isEmpty == true && bench.sends.count == 2)
+        #expect(bench.apply(removal("s", key("order"), .pending), 5).summary == ["cancelled b!"])
+        try bench.answer(.accepted, 6)
+        #expect(bench.fire(100_000).isEmpty && bench.sends.count == 2)
+    }
+
     @Test func `what expires meanwhile is not sent`() throws {
         var bench = Self.bench()
         bench.apply(ask("a", expiration: at(5_000)))

@@ -462,7 +462,7 @@ struct LiveActivityTests {
                 kind: kind
             )
             if kind == .liveActivity { registration.liveActivity = .activity(identifier: name, pushToStart: nil) }
-            switch record.register(name, registration, writtenAt: at(time), atMost: 2) {
+            switch record.register(name, registration, writtenAt: at(time), at: at(time), atMost: 2) {
             case .changed(_, let dropped): return dropped.map(\.name)
             case .refreshed: return []
             }
@@ -484,7 +484,7 @@ struct LiveActivityTests {
         var record = RecipientRecord()
         let json = #"{"platform":"apns","token":"\#(Self.token)",\#(members)}"#
         let registration = try DeviceRegistration(json: Array(json.utf8))
-        _ = record.register("phone", registration, writtenAt: at(0), atMost: 9)
+        _ = record.register("phone", registration, writtenAt: at(0), at: at(0), atMost: 9)
         #expect(try RecipientRecord(json: record.json) == record)
         #expect(String(decoding: record.json, as: UTF8.self).hasPrefix("{\"form\":\(form),"))
     }

@@ -148,6 +148,7 @@ struct ProcedureTests {
                 name,
                 try registration(name),
                 writtenAt: at(Int64(time)),
+                at: at(0),
                 atMost: 16,
                 bytes: bytes
             )

@@ -78,9 +78,25 @@ struct RecipientBoundTests {
             )
         }
         #expect(Self.size(&bench) < Self.contentBytes)
-        let kept = bench.recipient(key(""))?.registrations.map(\.name) ?? []
+        let record = bench.recipient(key("")) ?? RecipientRecord()
+        let kept = record.registrations.filter(\.isActive).map(\.name)
         #expect(kept.count >= 3 && kept.last == "phone29")
         #expect(bench.devices.filter { $0.name == .retired && $0.reason == .capped }.count == 30 - kept.count)
+        // Of those that made room the last ones are kept, in a room of their own.
+        let retired = record.registrations.filter { !$0.isActive }.map(\.name)
+        #expect(retired.last == "phone\(29 - kept.count)" && (1..<30 - kept.count).contains(retired.count))
+        #expect(record.retiredBytes <= Self.rules.retiredBytes && record.sharedBytes <= Self.rules.recipientBytes)
+    }
+
+    @Test func `the ids of removals take no room from devices and regions`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        for number in 0..<200 { bench.apply(removal("r\(number)", key(""))) }
+        #expect(bench.recipient(key(""))?.bytes ?? 0 > Self.rules.recipientBytes)
+        bench.apply(try DeviceTests.device("tablet", token: String(repeating: "b2", count: 32)))
+        #expect(bench.recipient(key(""))?.registrations.filter(\.isActive).map(\.name) == ["phone", "tablet"])
+        #expect(bench.apply(request("q", RegionTests.region())).summary == ["scheduled q"])
+        #expect(Self.size(&bench) < Self.contentBytes + RecordBound.aroundContent)
     }
 
     @Test func `a device that alone is too large is refused, and nothing changes`() throws {

@@ -83,7 +83,7 @@ struct ReconciledWorld {
         turn = Turn(rules: rules, key: key("order"), at: at(0))
         for name in Self.devices {
             let registration = try DeviceRegistration(platform: "apns", token: String(repeating: name, count: 64))
-            _ = turn.recipient.register(name, registration, writtenAt: at(0), atMost: 16)
+            _ = turn.recipient.register(name, registration, writtenAt: at(0), at: at(0), atMost: 16)
         }
     }
 

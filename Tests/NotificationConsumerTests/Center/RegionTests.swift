@@ -9,7 +9,7 @@ import Testing
 struct RegionTests {
     private static let here = CircularRegion(latitude: 31.2304, longitude: 121.4737, radius: 200)
 
-    private static func region(entry: Bool = true, exit: Bool = false, repeats: Bool = false) -> CenterInput.Plan {
+    static func region(entry: Bool = true, exit: Bool = false, repeats: Bool = false) -> CenterInput.Plan {
         .region(LocationTrigger(region: here, notifyOnEntry: entry, notifyOnExit: exit, repeats: repeats))
     }
 

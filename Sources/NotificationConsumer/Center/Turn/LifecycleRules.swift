@@ -17,10 +17,13 @@ struct LifecycleRules: Sendable {
     var keptContentBytes = Int.max
     /// The maximum size of the record of an entry in the changelog, in bytes.
     var recordBytes = Int.max
-    /// About the bytes of a recipient's record beyond which nothing is added to it: it is written beside an entry's.
+    /// About the bytes of a recipient's active devices, regions and counts beyond which no further one is added: the record is written
+    /// beside an entry's.
     var recipientBytes: Int { contentBytes / 2 }
     /// The bytes of the digests that are being collected, beside those.
     var digestBytes: Int { recipientBytes / 4 }
+    /// The bytes of retired devices, beside those.
+    var retiredBytes: Int { contentBytes - recipientBytes - digestBytes }
     /// Whether events list how a gateway reaches each device.
     var listsRegistrations = true
     /// Whether a recipient without a registered device gets nothing.

@@ -30,8 +30,17 @@ extension Turn {
         where entry.screen?.targets[place].device.map({ $0.hasSameUTF8(as: device) }) ?? false {
             isChanged = true
             entry.screen?.targets[place].endRefusal()
-            guard rules.channels.reachesDevices(entry.screen?.targets[place].channel) else { continue }
-            entry.screen?.targets[place].formerly = recipient.registration(of: device)
+            keepAddress(at: place)
         }
+    }
+
+    /// A target that has left is reached as it was: its registration may be forgotten before it has removed what it shows.
+    ///
+    /// - Parameter place: of the target.
+    mutating func keepAddress(at place: Int) {
+        guard let target = entry.screen?.targets[place], let device = target.device,
+            rules.channels.reachesDevices(target.channel)
+        else { return }
+        entry.screen?.targets[place].formerly = recipient.registration(of: device)
     }
 }

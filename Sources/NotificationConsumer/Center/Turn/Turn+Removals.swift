@@ -74,7 +74,7 @@ extension Turn {
         }
         // What may be there counts as what is. Its end answers one removal only: the next finds nothing left to remove.
         if let handover = entry.handover, !handover.isClosed, handover.removedBy == nil,
-            isInFlight || rules.channels.isSent(handover.channel) && entry.isInDoubt(handover.showing)
+            isInFlight(handover) || rules.channels.isSent(handover.channel) && entry.isInDoubt(handover.showing)
         {
             entry.handover?.removedBy = removal.id
             isFound = true
@@ -92,7 +92,7 @@ extension Turn {
         return true
     }
 
-    /// Cancels what waits; what is in flight is answered when the channel has answered.
+    /// Cancels what waits, also behind the operation of something else; what is in flight is answered when the channel has answered.
     private mutating func cancel(_ removal: CenterInput.Removal) -> Bool {
         var isFound = false
         if let pending = entry.pending {
@@ -104,7 +104,7 @@ extension Turn {
             isFound = true
         }
         guard let handover = entry.handover, !handover.isClosed else { return isFound }
-        if isInFlight {
+        if isInFlight(handover) {
             guard handover.closes, handover.cancelledBy == nil else { return isFound }
             entry.handover?.cancelledBy = removal.id
             withdraw()

@@ -87,7 +87,8 @@ extension Turn {
         return request.expiration.map { $0 > request.timestamp } ?? true
     }
 
-    /// Closes what is pending under the key, or waits for its next attempt. What is in flight ends first.
+    /// Closes what is pending under the key, or waits for its next attempt or for the operation of something else. What is in
+    /// flight ends first.
     private mutating func supersede(by request: CenterInput.Request) {
         if let replaced = entry.pending {
             publish(.superseded, of: replaced.requestID, closes: true, inDoubt: isInDoubt(replaced), request.trace) {
@@ -96,7 +97,7 @@ extension Turn {
             close(replaced.requestID)
             drop(replaced)
         }
-        if let handover = entry.handover, !isInFlight {
+        if let handover = entry.handover, !isInFlight(handover) {
             end(handover, as: .superseded, request.trace) { $0.by = request.id }
         }
     }

@@ -7,6 +7,10 @@ extension Turn {
     /// Whether an attempt has no answer yet.
     var isInFlight: Bool { entry.screen?.isInFlight ?? false }
 
+    /// Whether an attempt at a notification that is on its way has no answer yet. What else is in flight neither delivers it nor
+    /// answers for it.
+    func isInFlight(_ handover: StateEntry.Handover) -> Bool { entry.screen?.isInFlight(handover.showing) ?? false }
+
     /// Begins what is wanted and not under way, until nothing more can begin.
     mutating func reconcile() {
         for _ in 0..<Self.passes {
@@ -176,6 +180,9 @@ extension Turn {
             }
             let known = devices.map { ($0, shown(on: $0, target.channel)) }
             entry.screen?.spread(over: known, on: target.channel)
+            for name in others where !recipient.hasActiveDevice(name) {
+                if let place = entry.screen?.place(of: name, on: target.channel) { keepAddress(at: place) }
+            }
         }
     }
 
