@@ -225,22 +225,21 @@ let package = Package(
                 .unsafeFlags(["-fdelayed-template-parsing", "-Wno-deprecated"]),
             ]
         ),
-        .executableTarget(
-            name: "carillon-producer",
-            dependencies: ["NotificationProducer", "ServiceSupport", "ServiceTracing"]
-        ),
-        .executableTarget(
-            name: "carillon-consumer",
+        // The main programs of the services, for their executables and for `carillon` under their names.
+        .target(
+            name: "CarillonServices",
             dependencies: [
-                "NotificationChannels", "NotificationConsumer", "NotificationEnrichment", "ServiceSupport",
-                "ServiceTracing",
+                "NotificationChannels", "NotificationConsumer", "NotificationEnrichment", "NotificationProducer",
+                "ServiceSupport", "ServiceTracing",
             ]
         ),
+        .executableTarget(name: "carillon-producer", dependencies: ["CarillonServices"]),
+        .executableTarget(name: "carillon-consumer", dependencies: ["CarillonServices"]),
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "APNsSimulator", "CarillonSimulation", "FCMSimulator", "Kafka", "LocalBroker", "NotificationDelivery",
-                "NotificationModel", "NotificationState", "PushSimulation",
+                "APNsSimulator", "CarillonServices", "CarillonSimulation", "FCMSimulator", "Kafka", "LocalBroker",
+                "NotificationDelivery", "NotificationModel", "NotificationState", "PushSimulation",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", "ServiceTracing", "WebPushSimulator", hummingbird,

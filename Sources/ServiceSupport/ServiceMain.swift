@@ -21,6 +21,8 @@ public struct ServiceEnvironment: Sendable {
     public var logger: Logger
     /// Gets the spans of the services; nil where nothing is traced.
     package var tracer: Tracer?
+    /// Reads the files of the process itself again, as SIGHUP does: the header fields for the collector. Nil where there are none.
+    package var reload: (@Sendable () async -> Void)?
 }
 
 /// The main program of a service: settings, logging, metrics, the ops endpoint, and services that stop on SIGTERM and
@@ -193,7 +195,7 @@ public struct ServiceMain: Sendable {
         }
     }
 
-    /// Gives the services a tracer if there is a collector, and returns what sends it their spans.
+    /// Gives the services a tracer and what reloads its files if there is a collector, and returns what sends it their spans.
     private func trace(_ tracing: TracingConfiguration, _ here: inout ServiceEnvironment) throws -> [TraceExporter] {
         guard let collector = tracing.collector else { return [] }
         let tracer = Tracer(ratio: tracing.ratio, clock: SystemClock.nanoseconds)
@@ -202,15 +204,15 @@ public struct ServiceMain: Sendable {
             ("service.name", name.replacing(" ", with: "-")), ("service.version", CarillonVersion.current),
             ("service.instance.id", UUID().uuidString.lowercased()), ("host.name", SharedConfiguration.hostName),
         ]
-        return [
-            try TraceExporter(
-                tracer,
-                to: collector,
-                resource: resource,
-                registry: here.registry,
-                logger: here.logger
-            )
-        ]
+        let exporter = try TraceExporter(
+            tracer,
+            to: collector,
+            resource: resource,
+            registry: here.registry,
+            logger: here.logger
+        )
+        here.reload = exporter.reload
+        return [exporter]
     }
 
     /// Reads and checks all settings, as each start does.

@@ -1,6 +1,4 @@
-import NotificationProducer
-import ServiceSupport
-import ServiceTracing
+import CarillonServices
 
 #if canImport(Glibc)
 import Glibc
@@ -10,17 +8,4 @@ import Musl
 import Darwin
 #endif
 
-let status = await ServiceMain.producer.run { settings in
-    let configuration = ProducerServiceConfiguration(settings: &settings)
-    return { here in
-        let producer = try ProducerService(
-            configuration: configuration,
-            health: here.health,
-            registry: here.registry,
-            tracer: here.tracer,
-            logger: here.logger
-        )
-        return [HangupService(logger: here.logger) { await producer.reload() }, producer]
-    }
-}
-exit(status)
+exit(await ServiceProgram.producer.run())

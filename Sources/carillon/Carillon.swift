@@ -1,4 +1,5 @@
 import ArgumentParser
+import CarillonServices
 import ServiceSupport
 
 /// The command line.
@@ -20,6 +21,10 @@ struct Carillon: AsyncParsableCommand {
     )
 
     static func main() async {
+        // A package has the services as links to this program.
+        if let service = CommandLine.arguments.first.flatMap(ServiceProgram.init(calledAs:)) {
+            exit(withError: ExitCode(await service.run()))
+        }
         do {
             var command = try understood()
             if var command = command as? any AsyncParsableCommand {

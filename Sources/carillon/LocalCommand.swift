@@ -197,7 +197,7 @@ struct LocalCommand: AsyncParsableCommand {
             HangupService(
                 logger: here.logger,
                 channels: channels,
-                actions: [{ await producerService.reload() }, consumerService.reload, enrichment?.reload]
+                actions: [here.reload, { await producerService.reload() }, consumerService.reload, enrichment?.reload]
             ), ready,
         ]
     }

@@ -18,6 +18,23 @@ struct CommandLineTests {
     private static let services = ["carillon-producer", "carillon-consumer"]
     private static let base = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "CARILLON_OPS_PORT": "0"]
 
+    // MARK: Names
+
+    @Test(
+        "carillon is a service under its name, as a link, and itself under any other",
+        arguments: services + ["carillon-x"]
+    )
+    func calledAs(_ name: String) async throws {
+        let folder = try TemporaryFolder()
+        let link = folder.file(name)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: try Tools.product("carillon"))
+        let child = try ChildProcess(link, ["--version"])
+        #expect(try await child.ended() == 0)
+        let own = Self.services.contains(name) ? name : "carillon"
+        #expect(child.outputText == "\(own) \(CarillonVersion.current)\n", "\(child.lastWords)")
+        withExtendedLifetime(folder) {}
+    }
+
     // MARK: Triggers
 
     @Test("triggers on standard input: an array a line, and an error for each that never fires")

@@ -37,4 +37,18 @@ struct ContractDocumentTests {
             )
         }
     }
+
+    @Test(
+        "make TypeScript clients that do the same, with types that are checked",
+        .enabled(if: (try? Tools.program("java")) != nil, "java is not installed: the generator needs it")
+    )
+    func typeScriptClient() async throws {
+        let folder = try TemporaryFolder()
+        try await Self.withServices { stack, queries in
+            _ = try await ChildProcess.run(
+                try Tools.python(),
+                [Tools.client("documents/typescript_client.py"), try await stack.producer.http, queries, folder.path]
+            )
+        }
+    }
 }

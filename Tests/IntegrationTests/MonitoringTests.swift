@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// What an operator watches Carillon with: `/metrics` of both services with every channel, a Prometheus that scrapes them, the rules
-/// and the queries of the board.
+/// and the queries of the board. The folder of `BOARD_PICTURES` gets the pictures of the documentation.
 @Suite("The metrics, the rules and the board against live services", .timeLimit(.minutes(10)))
 struct MonitoringTests {
     /// Absent until something has happened.
@@ -48,7 +48,11 @@ struct MonitoringTests {
                     """,
                     to: "webpush.yaml"
                 ),
-                "CARILLON_EGRESS_CA_FILE": try apple.place("authority"),
+                "CARILLON_EGRESS_CA_FILE": try folder.write(
+                    try [apple.place("authority"), android.place("authority")]
+                        .map { try String(contentsOfFile: $0, encoding: .utf8) }.joined(separator: "\n"),
+                    to: "authorities.pem"
+                ),
                 "CARILLON_WEBHOOK_URL": "https://127.0.0.1:1/",
                 "CARILLON_WEBHOOK_INTERNAL": "true",
                 "CARILLON_WEBHOOK_KEYS_FILE": try folder.write(
@@ -141,7 +145,9 @@ struct MonitoringTests {
             ]
         )
         do {
-            try await ask(Prometheus(url: "http://127.0.0.1:\(port)", process: prometheus), world.stack)
+            let asked = Prometheus(url: "http://127.0.0.1:\(port)", process: prometheus)
+            try await ask(asked, world.stack)
+            try await draw(asked, world)
         } catch {
             Issue.record(error, "\(prometheus.lastWords)")
         }
@@ -192,5 +198,37 @@ struct MonitoringTests {
             }
             return rules.count > 30 && rules.allSatisfy { $0["health"] as? String == "ok" }
         }
+    }
+
+    /// Draws each row of the board: what is there by now, or for the documentation 110 seconds under load.
+    private func draw(_ prometheus: Prometheus, _ world: World) async throws {
+        let folder = ProcessInfo.processInfo.environment["BOARD_PICTURES"]
+        let program = Tools.client("board.py")
+        if folder != nil {
+            let driver = try ChildProcess(
+                try Tools.python(),
+                [
+                    program, "drive", try await world.stack.producer.http, try world.apple.place("control"),
+                    try world.android.place("control"), "110",
+                ]
+            )
+            #expect(try await driver.ended(within: .seconds(240)) == 0, "\(driver.lastWords)")
+        }
+        let board = Tools.package.appendingPathComponent("deploy/grafana/carillon.json").path
+        let place = folder ?? world.folder.file("board")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        let seconds = folder == nil ? "10" : "120"
+        let drawn = try await ChildProcess.run(
+            try Tools.python(),
+            [program, "draw", board, prometheus.url, seconds, place]
+        ).outputText.split(separator: "\n").map(String.init)
+        let texts = try drawn.map { try String(contentsOfFile: "\(place)/\($0)", encoding: .utf8) }.joined()
+        // Its annotation is no panel.
+        #expect(
+            try Set(MetricsPage.boardQueries().map(\.title).filter { !texts.contains(">\($0)</text>") }) == ["Starts"]
+        )
+        #expect(texts.contains("<polyline"))
+        let page = try Page("Sources/carillon/carillon.docc/Metrics.md").text
+        for name in drawn { #expect(page.contains("](\(name))"), "the page does not show \(name)") }
     }
 }

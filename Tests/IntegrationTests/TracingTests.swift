@@ -14,7 +14,7 @@ struct TracingTests {
         let collector: SpanCollector
         let webhooks: ChildProcess
         let stack: Stack
-        private let folder: TemporaryFolder
+        let folder: TemporaryFolder
 
         init(_ further: [String: String] = [:]) async throws {
             folder = try TemporaryFolder()
@@ -218,6 +218,39 @@ struct TracingTests {
             let texts = [span.name] + span.attributes.keys + span.attributes.values
             #expect(!texts.contains { $0.contains(Self.secret) }, "\(span)")
         }
+    }
+
+    @Test("SIGHUP reads the header fields again; a file that cannot be used changes nothing, and is logged")
+    func headersAreReadAgain() async throws {
+        let world = try await World()
+        do {
+            try await rotate(world)
+        } catch {
+            Issue.record(error, "\(world.stack.producer.child.lastWords)")
+        }
+        try await world.end()
+    }
+
+    private func rotate(_ world: World) async throws {
+        let producer = world.stack.producer.child
+        func reload(_ fields: String, _ said: String) async throws {
+            _ = try world.folder.write(fields, to: "headers")
+            producer.signal(SIGHUP)
+            try await eventually("the file is read", orSay: { producer.lastWords }) {
+                producer.errorText.contains("the header fields for the collector of spans are \(said)")
+            }
+        }
+        func token(_ identifier: String) async throws -> String? {
+            let trace = String(repeating: "0", count: 24) + identifier
+            try await world.post("now", "ana", identifier, traceparent: "00-\(trace)-\(Self.caller)-01")
+            return try span("POST /v1/events", try await world.spans(of: trace, with: ["POST /v1/events"])).token
+        }
+        #expect(try await token("00000001") == "geheim-token")
+        try await reload("x-token: geheim-neu\n", "read again")
+        #expect(try await token("00000002") == "geheim-neu")
+        try await reload("x-token geheim-falsch\n", "not read again")
+        #expect(try await token("00000003") == "geheim-neu")
+        #expect(!producer.errorText.contains(Self.secret), "\(producer.lastWords)")
     }
 
     @Test("carillon check tries the collector, over TLS with an authority of its own")

@@ -23,9 +23,14 @@ struct PipelineCommand: BenchmarkCommand {
             recipient and a category with actions, which every event must list. Publishing them is not measured. Then \
             each notification is answered: the responses are measured from signals to their events.
 
+            With --tracing the consumer service runs in turn without and with a collector of spans, an nginx that \
+            answers and reads nothing; so many of the requests have a trace that is sampled, the others one that is \
+            not. What the collector does not take in time is dropped, which costs less than sending it.
+
             Examples:
               carillon-bench pipeline --subjects carillon native --no-latency
               carillon-bench pipeline --devices 3
+              carillon-bench pipeline --tracing 0.01 --rounds 9
             """
     )
 
@@ -42,6 +47,13 @@ struct PipelineCommand: BenchmarkCommand {
         help: "Devices of each recipient: measures the consumer service without and with them, instead of programs."
     )
     var devices = 0
+    @Option(
+        help: ArgumentHelp(
+            "Measures the consumer service without and with spans; this share of the traces is sampled.",
+            valueName: "share"
+        )
+    )
+    var tracing: Double?
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -49,6 +61,11 @@ struct PipelineCommand: BenchmarkCommand {
         try requireRange("--partitions", partitions, 1...1_000)
         try requireRange("--rounds", rounds, 1...100)
         try requireRange("--devices", devices, 0...16)
+        guard let tracing else { return }
+        guard 0 < tracing, tracing <= 1 else {
+            throw ValidationError("--tracing must be above 0 and at most 1, not \(tracing)")
+        }
+        guard devices == 0 else { throw ValidationError("--tracing and --devices are different measurements") }
     }
 
     func measure(on workbench: Workbench) throws -> Report {
@@ -57,6 +74,7 @@ struct PipelineCommand: BenchmarkCommand {
             let workload = DevicesBenchmark.workload(of: try benchmark.run(), deviceWorkload, rounds: rounds)
             return Report(benchmark: "pipeline", workloads: [workload])
         }
+        if let tracing { return Report(benchmark: "pipeline", workloads: [try measureTracing(tracing, workbench)]) }
         let found = try findSubjects(on: workbench)
         var workloads: [Workload] = []
         for requests in requests {
@@ -88,6 +106,27 @@ struct PipelineCommand: BenchmarkCommand {
     /// For ``devices``.
     var deviceWorkload: DeviceWorkload {
         DeviceWorkload(requests: .init(records: records ?? 200_000, partitions: partitions), devices: devices)
+    }
+
+    /// - Throws: ``BenchmarkError`` when no spans were sent, or the events differ in more than their spans.
+    private func measureTracing(_ share: Double, _ workbench: Workbench) throws -> Workload {
+        var requests = RequestWorkload(records: records ?? 200_000, partitions: partitions)
+        requests.sampled = share
+        let collector = try Nginx(.plain, on: workbench)
+        let asked = try collector.requests()
+        let rates = try PipelineBenchmark(
+            requests: requests,
+            rounds: rounds,
+            workbench: workbench,
+            differing: ["ce_time", "traceparent"]
+        ).run([.carillon(), .traced(collector: collector.url)])
+        // One of them asked for the number.
+        let exports = try collector.requests() - asked - 1
+        guard exports >= rounds else { throw BenchmarkError("\(exports) exports of spans in \(rounds) rounds") }
+        var workload = PipelineBenchmark.workload(of: rates, requests, rounds: rounds)
+        workload.name += ", \(share) of traces sampled"
+        workload.figures.append(Figure("exports", given: exports))
+        return workload
     }
 
     private func findSubjects(on workbench: Workbench) throws -> [Subject] {

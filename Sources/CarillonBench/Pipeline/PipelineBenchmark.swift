@@ -7,6 +7,8 @@ struct PipelineBenchmark {
     /// Number of runs; the median counts.
     var rounds: Int
     var workbench: Workbench
+    /// Header fields of events that may differ between programs and runs.
+    var differing: Set<String> = ["ce_time"]
 
     static let properties = [
         // The embedded broker keeps 5 MiB per partition as sent, and does not wake a waiting fetch.
@@ -51,7 +53,7 @@ struct PipelineBenchmark {
                 .measure(process, name: subject.name, on: broker)
             // Reading takes CPU time that the program should not compete for.
             process.stop()
-            return (rate, try DeliveryCheck(of: broker, expected: expected))
+            return (rate, try DeliveryCheck(of: broker, expected: expected, but: differing))
         }
     }
 
@@ -76,6 +78,7 @@ struct PipelineBenchmark {
         workload.ratios.set(.throughputVersusPython, rate("carillon"), over: rate("python"))
         workload.ratios.set(.cpuVersusNative, cpu("carillon"), over: cpu("native"))
         workload.ratios.set(.cpuVersusNativeJemalloc, cpu("carillon-jemalloc"), over: cpu("native-jemalloc"))
+        workload.ratios.set(.cpuOfTracing, cpu("traced"), over: cpu("carillon"))
         workload.ratios.set(.cpuOfDisk, cpu("disk"), over: cpu("carillon"))
         return workload
     }
@@ -85,14 +88,16 @@ struct PipelineBenchmark {
 /// did the same work.
 private struct DeliveryCheck: Equatable, Sendable {
     var records = 0
-    /// The sum of a hash of each record's partition, key, value and headers, without `ce_time`, which always differs.
+    /// The sum of a hash of each record's partition, key, value and headers, but those that may differ.
     var digest: UInt64 = 0
 
     /// Reads the whole topic; blocking.
     ///
-    /// - Parameter expected: The expected number of records of each partition.
+    /// - Parameters:
+    ///   - expected: The expected number of records of each partition.
+    ///   - differing: Header fields that do not count.
     /// - Throws: ``BenchmarkError`` when the broker has dropped records, or there are too few or too many.
-    init(of broker: BenchmarkBroker, expected: [Int]) throws {
+    init(of broker: BenchmarkBroker, expected: [Int], but differing: Set<String>) throws {
         let bounds = try TopicBounds(of: broker.topics.deliveries, on: broker)
         for (partition, count) in expected.enumerated() where bounds.highs[partition] != Int64(count) {
             throw BenchmarkError("partition \(partition) has \(bounds.highs[partition]) events for \(count) requests")
@@ -102,7 +107,7 @@ private struct DeliveryCheck: Equatable, Sendable {
             hash.combine(UInt64(message.partition))
             hash.combine(message.key() ?? [])
             hash.combine(message.value() ?? [])
-            for header in message.headers() where header.name != "ce_time" {
+            for header in message.headers() where !differing.contains(header.name) {
                 hash.combine(Array(header.name.utf8))
                 hash.combine(header.value ?? [])
             }

@@ -5,6 +5,7 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case cpuVersusNative = "cpu_vs_native"
     case cpuVersusNativeJemalloc = "cpu_vs_native_jemalloc"
     case cpuOfDisk = "cpu_disk_vs_memory"
+    case cpuOfTracing = "cpu_traced_vs_untraced"
     case cpuVersusWithoutDevices = "cpu_vs_without_devices"
     case responsesVersusPipeline = "responses_vs_pipeline"
 
@@ -47,6 +48,7 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .cpuVersusNative: "CPU a record, times the C++ program"
         case .cpuVersusNativeJemalloc: "CPU a record, times the C++ program, both with jemalloc"
         case .cpuOfDisk: "CPU a record with the store on disk, times in memory"
+        case .cpuOfTracing: "CPU a record with spans, times without"
         case .cpuVersusWithoutDevices: "CPU a record with devices, times without"
         case .responsesVersusPipeline: "responses, times the requests"
         case .putsVersusBareRoute: "PUTs, times the bare route"
@@ -84,8 +86,9 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
             .tenConnectionsVersusOne, .throughputVersusAioAPNs, .throughputVersusH2Load, .fixesVersusFewRegions,
             .fetchesVersusCurl, .responsesVersusPipeline:
             true
-        case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .cpuVersusWithoutDevices, .memoryVersusRedis,
-            .memoryVersusAPScheduler, .memoryVersusJemalloc, .registrationOfManyEntries, .deliveryOfManyEntries,
+        case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .cpuOfTracing, .cpuVersusWithoutDevices,
+            .memoryVersusRedis, .memoryVersusAPScheduler, .memoryVersusJemalloc, .registrationOfManyEntries,
+            .deliveryOfManyEntries,
             .recountOfManyEntries, .pageOfManyEntries, .removalOfManyEntries:
             false
         }

@@ -54,6 +54,13 @@ struct Subject {
         return subject
     }
 
+    /// The same with spans, for a collector.
+    static func traced(collector: String) throws -> Subject {
+        var subject = try carillon().adding { _ in ["CARILLON_TRACING_ENDPOINT": collector] }
+        subject.name = "traced"
+        return subject
+    }
+
     /// The producer service with the rule of ``EventWorkload``.
     ///
     /// - Parameter port: The port of its HTTP interface; 0 for any.

@@ -12,6 +12,8 @@ struct RequestWorkload: Sendable {
     var partitions: Int32
     /// Over so many identifiers.
     private(set) var identifiers = Self.identifiers
+    /// The share of requests whose trace is sampled, from 0 to 1.
+    var sampled = 1.0
 
     init(records: Int, partitions: Int32) { (self.records, self.partitions) = (records, partitions) }
 
@@ -58,7 +60,8 @@ struct RequestWorkload: Sendable {
 
     private func trace(of index: Int) -> TraceContext? {
         let number = Pattern.digits(index + 1, 16)
-        return TraceContext(traceparent: "00-0000000000000000\(number)-\(number)-01", tracestate: nil)
+        let flags = Double(Pattern.mixed(index) >> 11) * 0x1p-53 < sampled ? "01" : "00"
+        return TraceContext(traceparent: "00-0000000000000000\(number)-\(number)-\(flags)", tracestate: nil)
     }
 
     /// Publishes all of them; blocking.

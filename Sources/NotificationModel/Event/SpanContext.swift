@@ -35,23 +35,48 @@ package struct SpanContext: Hashable, Sendable {
 
     /// 16 hexadecimal digits.
     package static func hex(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        var bytes: [UInt8] = []
+        append(number, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        for shift in stride(from: UInt64(60), through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: number >> shift & 0xF)
+            bytes.append(digit + (digit < 10 ? 0x30 : 0x57))
+        }
     }
 
     /// `00-<trace>-<span>-01`, 55 bytes.
-    package var traceparent: String { "00-\(trace.hex)-\(Self.hex(span))-01" }
+    package var traceparent: String { String(decoding: traceparentBytes, as: UTF8.self) }
+
+    fileprivate var traceparentBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(55)
+        bytes += [0x30, 0x30, 0x2D]
+        Self.append(trace.high, to: &bytes)
+        Self.append(trace.low, to: &bytes)
+        bytes.append(0x2D)
+        Self.append(span, to: &bytes)
+        bytes += [0x2D, 0x30, 0x31]
+        return bytes
+    }
 
     /// - Parameter traceparent: valid, as ``TraceContext`` checks it.
     /// - Returns: nil when the trace is not sampled.
     fileprivate init?(valid traceparent: some Collection<UInt8>) {
-        let bytes = Array(traceparent.prefix(55))
+        let found = traceparent.withContiguousStorageIfAvailable { Self.read($0) }
+        guard let context = found ?? Array(traceparent).withUnsafeBufferPointer({ Self.read($0) }) else { return nil }
+        self = context
+    }
+
+    /// Looks at the flag first: most traces are not sampled.
+    private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> SpanContext? {
         func number(_ start: Int, _ count: Int) -> UInt64 {
             bytes[start..<start + count].reduce(0) { $0 << 4 | UInt64($1 < 0x3A ? $1 - 0x30 : $1 - 0x57) }
         }
-        guard bytes.count == 55, number(53, 2) & 1 == 1 else { return nil }
-        trace = TraceID(high: number(3, 16), low: number(19, 16))
-        span = number(36, 16)
+        guard bytes.count >= 55, number(53, 2) & 1 == 1 else { return nil }
+        return SpanContext(TraceID(high: number(3, 16), low: number(19, 16)), number(36, 16))
     }
 }
 
@@ -61,7 +86,7 @@ extension CarriedTrace {
 
     /// The same trace, naming another span.
     package func naming(_ span: SpanContext) -> CarriedTrace {
-        CarriedTrace(traceparent: Array(span.traceparent.utf8), tracestate: tracestate)
+        CarriedTrace(traceparent: span.traceparentBytes, tracestate: tracestate)
     }
 }
 

@@ -4,21 +4,25 @@ import NIOPosix
 import NotificationModel
 import OutboundHTTP
 import ServiceHTTP
+import Synchronization
 
 /// Posts to a collector of OTLP/HTTP, over connections of its own.
-struct CollectorClient: Sendable {
+final class CollectorClient: Sendable {
     private struct Status: OutboundAnswer {
         var code: UInt
         var retryAfter: String?
     }
 
     private let collector: TracingConfiguration.Collector
+    /// Of the file of header fields, with secrets.
+    private let fields: Mutex<[(String, String)]>
     private let connections: OutboundConnections
 
     /// - Throws: `OutboundTLS.AuthoritiesError` for the file of authorities; `NIOSSLError` or `BoringSSLError` when those of the system
     ///   cannot be read.
     init(_ collector: TracingConfiguration.Collector) throws {
         self.collector = collector
+        fields = Mutex(collector.fields)
         var settings = OutboundConnections.Settings()
         (settings.bound, settings.boundPerHost, settings.isShared) = (1, 1, false)
         connections = try OutboundConnections(
@@ -38,11 +42,20 @@ struct CollectorClient: Sendable {
         )
     }
 
+    /// Reads the file of header fields again, for the requests that follow. A file that cannot be used changes nothing.
+    ///
+    /// - Throws: what is wrong with the file, without its contents.
+    func readFields() async throws {
+        guard let path = collector.headersFile else { return }
+        let new = try await NIOThreadPool.singleton.runIfActive { try TracingConfiguration.fields(path: path) }
+        fields.withLock { $0 = new }
+    }
+
     /// - Parameter body: JSON of an `ExportTraceServiceRequest`.
     func post(_ body: ByteBuffer, within time: Duration) async -> ExportPlan.Answer {
-        let fields = [("content-type", "application/json"), ("content-length", "\(body.readableBytes)")]
+        let own = [("content-type", "application/json"), ("content-length", "\(body.readableBytes)")]
         let exchange = OutboundExchange(
-            OutboundExchange.head(.POST, collector.url, fields + collector.fields),
+            OutboundExchange.head(.POST, collector.url, own + fields.withLock { $0 }),
             to: collector.url,
             at: nil,
             body: body,

@@ -66,12 +66,37 @@ struct TraceExporter: Service {
             }
             page.gauge("spans.waiting", help: "Spans that wait for the collector.", value: Double(tracer.waiting))
         }
-        if let file = collector.headersFile, SecretFile.isExposed(file) {
-            logger.warning(
-                "every user of this machine can read the header fields for the collector of spans",
-                metadata: [LogMetadata.file: "\(file)"]
-            )
+        if let file = collector.headersFile { warnIfExposed(file) }
+    }
+
+    /// Reads the file of header fields again, as SIGHUP does; nil where there is none. A file that cannot be used changes
+    /// nothing, and is logged.
+    var reload: (@Sendable () async -> Void)? {
+        guard let file = collector.headersFile else { return nil }
+        return {
+            do {
+                try await client.readFields()
+                logger.notice(
+                    "the header fields for the collector of spans are read again",
+                    metadata: [LogMetadata.file: "\(file)"]
+                )
+                warnIfExposed(file)
+            } catch {
+                let why = (error as? SecretFile.Problem)?.text ?? "\(error)"
+                logger.error(
+                    "the header fields for the collector of spans are not read again: the previous ones stay in force",
+                    metadata: [LogMetadata.file: "\(file)", LogMetadata.error: "\(why)"]
+                )
+            }
         }
+    }
+
+    private func warnIfExposed(_ file: String) {
+        guard SecretFile.isExposed(file) else { return }
+        logger.warning(
+            "every user of this machine can read the header fields for the collector of spans",
+            metadata: [LogMetadata.file: "\(file)"]
+        )
     }
 
     /// Exports until the graceful shutdown, then what waits, for at most ``lastTimeout``.

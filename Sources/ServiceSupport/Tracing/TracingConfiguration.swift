@@ -16,7 +16,7 @@ struct TracingConfiguration: Sendable {
         /// The URL, with its path.
         var url: EgressURL
         var policy: EgressPolicy
-        /// Of the file, with secrets.
+        /// Of the file when the service started, with secrets.
         var fields: [(String, String)] = []
         /// The file with secrets, if there is one.
         var headersFile: String?
@@ -53,7 +53,10 @@ struct TracingConfiguration: Sendable {
         )
         let file = settings.optionalString(
             "tracing.headers.file",
-            about: "A file of header fields for the collector, one `name: value` per line, such as its token."
+            about: """
+                A file of header fields for the collector, one `name: value` per line, such as its token. Read again on \
+                SIGHUP.
+                """
         )
         let authorities = settings.optionalString(
             "tracing.ca.file",
@@ -99,7 +102,8 @@ struct TracingConfiguration: Sendable {
         "host", "content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "user-agent",
     ]
 
-    private static func fields(path: String) throws(SecretFile.Problem) -> [(String, String)] {
+    /// Reads the file. Errors never quote a value.
+    static func fields(path: String) throws(SecretFile.Problem) -> [(String, String)] {
         try fields(of: SecretFile.text(path: path, maximumBytes: maximumBytes, what: "a file of header fields"))
     }
 
