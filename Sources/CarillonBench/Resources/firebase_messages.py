@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+import warnings
 
 import firebase_admin
 import requests
@@ -15,6 +16,8 @@ BATCH = 500
 
 def main() -> None:
     url, ca, account, body, count = sys.argv[1:]
+    # It finds fault with `token` for each message.
+    warnings.simplefilter("ignore", DeprecationWarning)
     # It has no setting for them.
     os.environ["REQUESTS_CA_BUNDLE"] = ca
     messaging._MessagingService.FCM_URL = url + "/v1/projects/{0}/messages:send"
@@ -25,7 +28,7 @@ def main() -> None:
     )
     messaging._get_messaging_service(app)._client.session.mount(url, adapter)
     made = json.loads(open(body, "rb").read())["message"]
-    shown = made["android"]["notification"]
+    shown, priority = made["android"]["notification"], made["android"].get("priority", "normal").lower()
     accepted = 0
 
     def message(number: int) -> messaging.Message:
@@ -33,7 +36,7 @@ def main() -> None:
         return messaging.Message(
             token=f"token-{number}",
             data=made["data"],
-            android=messaging.AndroidConfig(priority=made["android"].get("priority"), notification=notification),
+            android=messaging.AndroidConfig(priority=priority, notification=notification),
         )
 
     def send(numbers: range) -> None:
