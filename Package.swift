@@ -201,7 +201,7 @@ let package = Package(
                 "APNsSimulator", "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer",
                 "NotificationEnrichment",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "NotificationPublisher",
-                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log, argumentParser,
+                "OutboundHTTP", "PushSimulation", "ServiceHTTP", "ServiceSupport", log, argumentParser,
                 hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioPosix, nioSSL, unixSignals,
             ],
             resources: [.copy("Resources")]
@@ -355,7 +355,7 @@ let package = Package(
                 "TestSupport", "APNsSimulator", "COpenSSL", "FCMSimulator",
                 "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
-                "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "ServiceSupport", "WebPushSimulator", log, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             resources: [.copy("Fixtures")]
         ),

@@ -41,8 +41,8 @@ make_python() {
   local packages=(aioapns==4.0 check-jsonschema==0.39.0 cloudevents==1.12.1 confluent-kafka==2.12.2 deno==2.9.8
     firebase-admin==7.7.0 google-api-python-client==2.202.0 http_ece==1.2.1 "httpx[http2]==0.28.1" jsonschema==4.26.0
     kubernetes-validate==1.37.0 openapi-generator-cli==7.26.0 openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
-    opentelemetry-proto==1.45.2 py-vapid==1.9.6 "pyjwt[crypto]==2.10.1" python-dateutil==2.9.0.post0 pyyaml==6.0.4
-    schemathesis==4.32.5 websockets==17.4)
+    opentelemetry-proto==1.45.2 py-vapid==1.9.6 "pyjwt[crypto]==2.10.1" python-dateutil==2.9.0.post0
+    pywebpush==2.5.0 pyyaml==6.0.4 schemathesis==4.32.5 websockets==17.4)
   local venv=.build/python
   local stamp="$venv/packages"
   if [ "$(cat "$stamp" 2>/dev/null)" != "${packages[*]}" ]; then

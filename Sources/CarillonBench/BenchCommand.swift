@@ -31,7 +31,8 @@ public struct BenchCommand: AsyncParsableCommand {
                     PipelineCommand.self, IngestCommand.self, TimersCommand.self, DeviationCommand.self,
                     RestoreCommand.self, StoreCommand.self, CalendarCommand.self, LocationCommand.self,
                     RecipientCommand.self,
-                    WebhookCommand.self, APNsCommand.self, EnrichmentCommand.self, BareRouteCommand.self,
+                    WebhookCommand.self, APNsCommand.self, FCMCommand.self, WebPushCommand.self, EnrichmentCommand.self,
+                    BareRouteCommand.self,
                     ImageServerCommand.self, PushServerCommand.self,
                 ]
             ),

@@ -73,6 +73,19 @@ struct WebhookBenchmarkTests {
         #expect(logging.contains("access_log /tmp/a/requests ") && logging.contains("-f /tmp/a/refuse"))
     }
 
+    @Test("nginx takes the place of push services, which have TLS and a hundred streams of a connection")
+    func places() throws {
+        let json = Nginx.configuration(.json(#"{"a":1}"#), port: 8_099, folder: "/tmp/a")
+        #expect(json.contains(#"return 200 '{"a":1}';"#) && !json.contains("ssl"))
+        let certificate = TestCertificate(certificate: "/tmp/c", key: "/tmp/k")
+        let mode = Nginx.Mode.answering("return 201 '';", port: 8_100, certificate)
+        let push = Nginx.configuration(mode, port: 8_099, folder: "/tmp/a")
+        for text in [
+            "listen 127.0.0.1:8100 ssl http2 ", "ssl_certificate /tmp/c;", "http2_max_concurrent_streams 100;",
+            "location / { return 201 ''; }", "stub_status;",
+        ] { #expect(push.contains(text), "\(text)") }
+    }
+
     @Test("requests of a workload with different identifiers have as many, whatever their number")
     func distinct() {
         for records in [1, 7_919, 15_838, 20_000] {

@@ -70,6 +70,14 @@ struct DeviceCommandTests {
         #expect(refused.status == 64 && refused.message.contains("attributesType"), "\(refused.message)")
     }
 
+    @Test(arguments: TokenKind.allCases.filter { $0 != .device })
+    func `platforms other than Apple's have no other kinds of tokens`(_ kind: TokenKind) throws {
+        let base = ["device", "add", "--recipient", "a", "--device", "d", "--platform", "fcm", "--token", "t"]
+        let refused = try #require(refusal(base + ["--kind", kind.rawValue]))
+        let why = "at platform: must be apns: only Apple has the kind \(kind.rawValue)"
+        #expect(refused.status == 64 && refused.message.contains(why), "\(refused.message)")
+    }
+
     @Test(arguments: [
         ("sound=off", #""off" is no value of sound; its values: notSupported, disabled, enabled"#),
         ("alertStyle=enabled", "its values: none, banner, alert"), ("sond=disabled", "did you mean sound?"),

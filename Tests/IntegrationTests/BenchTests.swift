@@ -138,6 +138,51 @@ struct BenchTests {
         #expect(result.goaway == .init(lost: 0, twice: 0))
     }
 
+    private struct Messages: Decodable {
+        struct Subject: Decodable {
+            var name: String
+            var pushes_per_second: Double
+            var cpu_microseconds_per_push: Double
+        }
+        struct Quota: Decodable {
+            var pushes_per_second: Double
+            var cores: Double
+        }
+
+        var benchmark: String
+        var cpu_microseconds_per_push: Double
+        var subjects: [Subject]
+        var ratios: [String: Double]
+        var quota: Quota?
+    }
+
+    @Test(
+        "every message to an Android device or a browser is accepted once, of the channel and of other clients",
+        arguments: [("fcm", "firebase"), ("webpush", "pywebpush")]
+    )
+    func messages(_ channel: String, _ option: String) async throws {
+        let other = channel == "fcm" ? "firebase-admin" : "pywebpush"
+        let result: Messages = try await run([
+            channel, "--pushes", "2000", "--\(option)-pushes", "600", "--seconds", "1", "--rounds", "1", "--subjects",
+            "h2load", other,
+        ])
+        #expect(result.benchmark == channel && result.cpu_microseconds_per_push > 0)
+        #expect(result.subjects.map(\.name) == ["channel", "h2load", other])
+        for subject in result.subjects {
+            #expect(subject.pushes_per_second > 0 && subject.cpu_microseconds_per_push > 0, "\(subject)")
+        }
+        let ratio = "throughput_vs_\(other.replacing("-", with: "_"))"
+        #expect(result.ratios.keys.sorted() == [ratio, "throughput_vs_h2load"].sorted())
+        #expect(result.ratios.values.allSatisfy { $0 > 0 })
+        if channel == "fcm" {
+            let quota = try #require(result.quota)
+            // The quota of one more second may be used at once.
+            #expect(quota.pushes_per_second > 0 && quota.pushes_per_second <= 21_000 && quota.cores > 0, "\(quota)")
+        } else {
+            #expect(result.quota == nil)
+        }
+    }
+
     @Test("every request is scheduled once, and pending ones are on disk")
     func timers() async throws {
         struct Timers: Decodable {

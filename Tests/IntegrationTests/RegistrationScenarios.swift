@@ -96,6 +96,10 @@ extension DeviceScenarios {
             ("invalid", "token", registration(recipient, "a", #"{"platform":"apns","token":"xyz"}"#, in: stack)),
             ("invalid", "token", registration(recipient, "a", #"{"platform":"fcm","token":"a\u0007"}"#, in: stack)),
             (
+                "invalid", "platform",
+                registration(recipient, "a", #"{"platform":"webpush","token":"t","kind":"voip"}"#, in: stack)
+            ),
+            (
                 "invalid", "timeZone",
                 registration(recipient, "a", #"{"platform":"fcm","token":"t","timeZone":"Mars/Base"}"#, in: stack)
             ),
@@ -138,6 +142,7 @@ extension DeviceScenarios {
         let soon = Self.text(.now + 3600)
         let cases: [(method: String, path: String, body: String, reason: String, field: String)] = [
             ("PUT", device, #"{"platform":"apns","token":"xyz"}"#, "invalid", "token"),
+            ("PUT", device, #"{"platform":"fcm","token":"t","kind":"widget"}"#, "invalid", "platform"),
             ("PUT", device, #"{"platform":"fcm","token":"t","timeZone":"Mars/Base"}"#, "invalid", "timeZone"),
             ("PUT", device, #"{"platform":"fcm","token":"t","owner":"ana"}"#, "unknown-field", "owner"),
             ("PUT", device, #"{"platform":"fcm","token":"t","registeredAt":"\#(soon)"}"#, "in-future", "registeredAt"),

@@ -129,11 +129,44 @@ struct WebPushChannelTests {
             #expect(bench.service.requests.count == 1)
             #expect(bench.health.contains("403 BadJwtToken"))
             #expect(bench.metric("carillon_webpush_services_stopped") == "1")
+            let stop = bench.channel.changes?.take().first
+            #expect(stop?.name == .stopped && stop?.application == "shop")
+            #expect(stop?.reason == "https://127.0.0.1:\(bench.service.port) refuses the key: 403 BadJwtToken")
             answers.set(.answer(201))
             bench.wall.advance(milliseconds: 60_000)
             #expect(await bench.desk.result(of: try Self.send("a", to: browser)) == .accepted)
             #expect(await bench.desk.result(of: try Self.send("b", to: browser)) == .accepted)
             #expect(!bench.health.contains("403") && bench.metric("carillon_webpush_services_stopped") == "0")
+            #expect(bench.channel.changes?.take().map(\.name) == [.resumed])
+        }
+    }
+
+    @Test func `a refused key is told for each application that has it, and ends for each, also by another key`()
+        async throws
+    {
+        let answers = Answers(.answer(401))
+        try await WebPushBench.with(more: "", { _ in answers.action }) { bench in
+            func write(_ bank: String) async throws {
+                let other = WebPushBench.applications(bank).replacing("shop:", with: "bank:")
+                let text = WebPushBench.applications(bench.keyFile) + other
+                try text.write(toFile: bench.file, atomically: true, encoding: .utf8)
+                await bench.channel.reload()
+            }
+            func changes() -> [String] {
+                bench.channel.changes?.take().map { "\($0.application) \($0.name)" } ?? []
+            }
+            try await write(bench.keyFile)
+            let browser = try bench.browser()
+            #expect(await bench.desk.result(of: try Self.send("a", to: browser)) == .deferred(retryAfter: 60_000))
+            #expect(changes() == ["bank stopped", "shop stopped"])
+            answers.set(.answer(201))
+            try await write(try WebPushSample.key(bench.files, "other.pem"))
+            #expect(changes() == [])
+            for application in ["bank", "shop"] {
+                let send = try Self.send("a", to: browser, application: application)
+                #expect(await bench.desk.result(of: send) == .accepted)
+                #expect(changes() == ["\(application) resumed"])
+            }
         }
     }
 
@@ -146,6 +179,7 @@ struct WebPushChannelTests {
             #expect(await bench.desk.result(of: try Self.send("a", to: new)) == .accepted)
             #expect(await bench.desk.result(of: try Self.send("a", to: old)) == .rejected(.rejected))
             #expect(await bench.desk.result(of: try Self.send("b", to: new)) == .accepted)
+            #expect(bench.channel.changes?.take().isEmpty == true)
         }
     }
 

@@ -65,6 +65,33 @@ struct WebPushKeyTests {
         #expect(made == PushOrigins.most + 2)
     }
 
+    @Test func `events tell each reason of an origin once, one in a minute, whoever names origins`() {
+        var origins = PushOrigins()
+        let now = WebPushSample.now
+        func isTold(_ name: String, _ why: String, after seconds: Int64) -> Bool {
+            let now = now.adding(milliseconds: seconds * 1_000)
+            _ = origins.authorization(for: name, at: now) { _ in name }
+            return origins.refused(name, because: why, at: now).isTold
+        }
+        #expect(isTold("a", "403", after: 0) && !isTold("a", "403", after: 60))
+        // The first minute has its event; what it leaves out comes with the next refusal.
+        #expect(isTold("b", "401", after: 60) && !isTold("c", "401", after: 61) && isTold("c", "401", after: 120))
+        #expect(!isTold("a", "401", after: 121) && isTold("a", "401", after: 180))
+        for name in ["a", "b"] { #expect(origins.accepted(name) && origins.isStopTold) }
+        #expect(origins.accepted("c") && !origins.isStopTold)
+        // The clock was set back.
+        #expect(isTold("a", "401", after: -3_600))
+    }
+
+    @Test func `an origin that is forgotten refuses nothing any more`() {
+        var origins = PushOrigins()
+        func use(_ name: String) { _ = origins.authorization(for: name, at: WebPushSample.now) { _ in name } }
+        use("a")
+        #expect(origins.refused("a", because: "403", at: WebPushSample.now) == (true, true) && origins.isStopTold)
+        for number in 0..<PushOrigins.most { use("\(number)") }
+        #expect(!origins.isStopTold && origins.stopped == 0)
+    }
+
     @Test func `an origin that refuses the key stops, and one message a minute tries another token`() {
         var (origins, made) = (PushOrigins(), 0)
         let now = WebPushSample.now
@@ -76,7 +103,7 @@ struct WebPushKeyTests {
         }
         use()
         #expect(origins.pause(of: "a", at: now) == nil)
-        let news = [origins.refused("a", because: "403", at: now), origins.refused("a", because: "403", at: now)]
+        let news = (0..<2).map { _ in origins.refused("a", because: "403", at: now).isNew }
         #expect(news == [true, false])
         #expect(origins.stopped == 1 && origins.summary == "a: 403")
         #expect(origins.pause(of: "a", at: now) == 60_000)

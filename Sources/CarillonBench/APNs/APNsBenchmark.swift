@@ -1,4 +1,6 @@
+import APNsSimulator
 import ArgumentParser
+import Foundation
 import ServiceSupport
 
 /// `carillon-bench apns`.
@@ -94,14 +96,13 @@ struct APNsCommand: BenchmarkCommand {
 
     // MARK: - The channel with a round trip
 
-    private func channel(connections: Int, warmUp: Int, on workbench: Workbench) -> PushChannelBenchmark {
+    private func channel(connections: Int, warmUp: Int) -> PushChannelBenchmark {
         PushChannelBenchmark(
             connections: connections,
             // All streams are used while results are on their way.
             atOnce: 2 * connections * streams,
             warmUp: Double(warmUp),
-            seconds: Double(seconds),
-            workbench: workbench
+            seconds: Double(seconds)
         )
     }
 
@@ -109,29 +110,18 @@ struct APNsCommand: BenchmarkCommand {
         let server = try PushServer(roundTrip: roundTrip, streams: streams, on: workbench)
         defer { server.stop() }
         workbench.report("the channel over one connection, and over ten, with a round trip of \(roundTrip) ms")
-        let one = try channel(connections: 1, warmUp: 3, on: workbench).run(server)
+        let one = try channel(connections: 1, warmUp: 3).run(server)
         // Connections begin a few in a second.
-        let ten = try channel(connections: 10, warmUp: 10, on: workbench).run(server)
+        let ten = try channel(connections: 10, warmUp: 10).run(server)
         let limit = Double(streams) / Double(roundTrip) * 1_000
         for (name, title, result) in [
             ("one_connection", "one connection, with the round trip", one),
             ("ten_connections", "ten connections, with the round trip", ten),
         ] {
-            workload.subjects.append(FigureRow(name, title: title, Self.figures(of: result)))
+            workload.subjects.append(FigureRow(name, title: title, result.figures))
         }
         workload.ratios.set(.oneConnectionVersusLimit, one.perSecond, over: limit)
         workload.ratios.set(.tenConnectionsVersusOne, ten.perSecond, over: one.perSecond)
-    }
-
-    private static func figures(of result: PushChannelBenchmark.Result) -> [Figure] {
-        figures(result.perSecond, result.cpuMicroseconds) + [Figure("cores", "cores", result.cores)]
-    }
-
-    private static func figures(_ perSecond: Double, _ cpuMicroseconds: Double) -> [Figure] {
-        [
-            Figure("pushes_per_second", "pushes/s", perSecond, as: .whole),
-            Figure("cpu_microseconds_per_push", "CPU us/push", cpuMicroseconds),
-        ]
     }
 
     // MARK: - On loopback
@@ -139,49 +129,49 @@ struct APNsCommand: BenchmarkCommand {
     private func measureLoopback(_ workload: inout Workload, on workbench: Workbench) throws {
         let server = try PushServer(streams: streams, on: workbench)
         defer { server.stop() }
-        var (channels, services): ([PushChannelBenchmark.Result], [ProgramRate]) = ([], [])
-        var others: [SubjectName: [PushClientResult]] = [:]
+        var (measured, services) = (PushRounds(), [ProgramRate]())
         let service = PushServiceBenchmark(requests: pushes, partitions: partitions, workbench: workbench)
         for round in 1...rounds {
             workbench.report("round \(round) of \(rounds): \(seconds) s of the channel, \(pushes) pushes of others")
             // As many connections as it has without a setting.
-            channels.append(try channel(connections: 4, warmUp: 3, on: workbench).run(server))
+            measured.add(try channel(connections: 4, warmUp: 3).run(server))
             try programs.with(.h2load, on: workbench) {
-                let result = try H2Load(on: workbench).run(server, pushes: pushes, connections: 4, streams: streams)
-                others[.h2load, default: []].append(result)
+                let client = try H2Load(on: workbench)
+                measured.add(
+                    try client.run(server.request(), to: server, pushes: pushes, connections: 4, streams: streams),
+                    of: SubjectName.h2load.rawValue
+                )
             }
             try programs.with(.aioapns, on: workbench) {
-                let client = try AioAPNs(in: [programs.python, ".build/python"], on: workbench)
-                others[.aioapns, default: []].append(try client.run(server, pushes: aioapnsPushes, connections: 4))
+                measured.add(try aioapns(server, on: workbench), of: SubjectName.aioapns.rawValue)
             }
             services.append(try service.run(server))
         }
-        func median(_ values: [Double]) throws -> Double {
-            guard let median = Distribution(values).median else { throw BenchmarkError("no rounds") }
-            return median
-        }
-        let rate = try median(channels.map(\.perSecond))
-        let cpu = try median(channels.map(\.cpuMicroseconds))
-        workload.figures.append(Figure("cpu_microseconds_per_push", "CPU us of the channel a push", cpu))
-        workload.subjects.append(FigureRow("channel", title: "the channel alone", Self.figures(rate, cpu)))
-        for subject in SubjectName.allCases {
-            guard let results = others[subject] else { continue }
-            let (other, used) = try (median(results.map(\.perSecond)), median(results.map(\.cpuMicroseconds)))
-            workload.subjects.append(FigureRow(subject.rawValue, Self.figures(other, used)))
-            switch subject {
-            case .aioapns: workload.ratios.set(.throughputVersusAioAPNs, rate, over: other)
-            // Pushes for each CPU second.
-            case .h2load: workload.ratios.set(.throughputVersusH2Load, used, over: cpu)
-            }
-        }
+        try measured.report(in: &workload, SubjectName.aioapns.rawValue, .throughputVersusAioAPNs)
         guard let service = ProgramRate(medianOf: services) else { throw BenchmarkError("no rounds") }
         workload.subjects.append(
             FigureRow(
                 "service",
                 title: "the consumer service",
-                Self.figures(service.messagesPerSecond, service.cpuSecondsPerMillion)
+                PushRounds.figures(service.messagesPerSecond, service.cpuSecondsPerMillion)
                     + [Figure("peak_resident_bytes", "peak MiB", service.peakResidentBytes, as: .mebibytes)]
             )
         )
+    }
+
+    private func aioapns(_ server: PushServer, on workbench: Workbench) throws -> PushClientResult {
+        let client = try PythonClient(
+            "aioapns",
+            program: "aioapns_pushes.py",
+            in: [programs.python, ".build/python"],
+            on: workbench
+        )
+        let payload = workbench.place("payload")
+        try Data(server.request().body).write(to: payload)
+        let arguments = [
+            "\(server.places.production)", server.places.authority, server.places.key, APNsSimulator.ownKeyID,
+            APNsSimulator.ownTeam, PushServer.bundle, payload.path, "\(aioapnsPushes)", "4",
+        ]
+        return try client.run(arguments, pushes: aioapnsPushes, to: server)
     }
 }

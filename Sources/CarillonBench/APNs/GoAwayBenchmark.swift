@@ -47,23 +47,22 @@ struct GoAwayBenchmark {
 
     private func device(_ number: Int) -> String { "phone-\(number / Self.perDevice)" }
 
-    private func token(_ number: Int) -> String { PushWorkload.token(number / Self.perDevice) }
+    private func token(_ number: Int) -> String { PushServer.token(number / Self.perDevice) }
 
     private func send(to simulator: APNsSimulator) throws {
         let file = workbench.place("applications.yaml")
         try PushServer.applications(key: simulator.keyFile ?? "").write(to: file, atomically: true, encoding: .utf8)
-        let desk = try PushDesk(
+        let channel = try PushServer.channel(
             applications: file.path,
             authority: simulator.authorityFile,
             ports: (simulator.productionPort, simulator.developmentPort),
             connections: 4,
-            atOnce: 1_000,
-            repeats: true,
             on: workbench
         )
+        let desk = PushDesk(channel, atOnce: 1_000, repeats: true)
         var sent = 0
         try desk.wait {
-            try desk.fill { $0 < pushes ? try PushWorkload.send($0, token: token($0)) : nil }
+            try desk.fill { $0 < pushes ? try PushServer.send($0, token: token($0)) : nil }
             // Evenly over the pushes.
             if sent < goAways, desk.ended * (goAways + 1) >= (sent + 1) * pushes, try goAway(simulator) { sent += 1 }
             return desk.ended == pushes

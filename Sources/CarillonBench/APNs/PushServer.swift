@@ -1,6 +1,9 @@
 import APNsSimulator
 import ArgumentParser
 import Foundation
+import NotificationChannels
+import NotificationDelivery
+import NotificationModel
 import ServiceSupport
 
 /// What a push server tells the benchmark that started it.
@@ -54,7 +57,8 @@ struct PushServerCommand: AsyncParsableCommand {
 }
 
 /// A push server in its own process, and what its clients need.
-final class PushServer {
+final class PushServer: PushTarget {
+    let name = "APNs"
     let places: PushServerPlaces
     let process: SubjectProcess
     private let workbench: Workbench
@@ -130,6 +134,72 @@ final class PushServer {
             "CARILLON_APNS_DEVELOPMENT_URL": "https://127.0.0.1:\(places.development)",
             "CARILLON_EGRESS_CA_FILE": places.authority,
         ]
+    }
+
+    // MARK: - The channel and its pushes
+
+    func channel(connections: Int) throws -> any DeliveryChannel & Sendable {
+        try Self.channel(
+            applications: applications(),
+            authority: places.authority,
+            ports: (places.production, places.development),
+            connections: connections,
+            on: workbench
+        )
+    }
+
+    /// - Parameters:
+    ///   - applications: the file of applications.
+    ///   - authority: the file of the servers' authority.
+    ///   - connections: the most of the channel.
+    static func channel(
+        applications: String,
+        authority: String,
+        ports: (production: Int, development: Int),
+        connections: Int,
+        on workbench: Workbench
+    ) throws -> any DeliveryChannel & Sendable {
+        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
+        var (apns, egress) = (defaults.apns, defaults.egress)
+        apns.applicationsFile = applications
+        apns.isInternal = true
+        apns.productionURL = "https://127.0.0.1:\(ports.production)"
+        apns.developmentURL = "https://127.0.0.1:\(ports.development)"
+        apns.connections = connections
+        // On a busy machine an answer may be late, which is not what is measured.
+        apns.timeout = PushDesk.patience
+        egress.authoritiesFile = authority
+        return try APNsChannel(
+            apns,
+            egress: egress,
+            health: Health(),
+            registry: PrometheusRegistry(),
+            logger: workbench.logger
+        )
+    }
+
+    /// 64 hexadecimal digits.
+    static func token(_ number: Int) -> String { Pattern.digits(number + 1, 64) }
+
+    func send(_ number: Int) throws -> Issued<ChannelSend> { try Self.send(number, token: Self.token(number)) }
+
+    /// - Parameter token: of its device.
+    static func send(_ number: Int, token: String) throws -> Issued<ChannelSend> {
+        try PushWorkload.send(number, to: DeviceRegistration(platform: "apns", token: token), by: .apns)
+    }
+
+    /// A push of the channel, for other clients.
+    func request() throws -> H2Load.Request {
+        let content = PushWorkload.content(0)[...]
+        let push = try APNsPush(
+            DeviceDelivery(send(0).work, content: content, to: PushWorkload.device()),
+            bundle: Self.bundle
+        )
+        return H2Load.Request(
+            url: "https://127.0.0.1:\(places.production)\(APNsPush.path(to: Self.token(0)))",
+            fields: [("authorization", places.authorization)] + push.headers.fields.map { ($0.name, $0.value) },
+            body: push.payload
+        )
     }
 
     func stop() { process.stop() }

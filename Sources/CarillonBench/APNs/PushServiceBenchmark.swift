@@ -20,7 +20,7 @@ struct PushBurstWorkload: Sendable {
                 key.encoded,
                 Array(
                     """
-                    {"platform":"apns","token":"\(PushWorkload.token(index))","bundleIdentifier":"\(PushServer.bundle)",\
+                    {"platform":"apns","token":"\(PushServer.token(index))","bundleIdentifier":"\(PushServer.bundle)",\
                     "authorizationStatus":"authorized"}
                     """.utf8
                 ),

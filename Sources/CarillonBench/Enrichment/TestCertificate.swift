@@ -7,24 +7,32 @@ struct TestCertificate {
 
     private static let executable = URL(fileURLWithPath: "/usr/bin/openssl")
 
+    /// Runs openssl.
+    ///
+    /// - Throws: ``MissingProgram`` if it is not installed.
+    static func openssl(_ arguments: [String], on workbench: Workbench) throws {
+        guard FileManager.default.isExecutableFile(atPath: executable.path) else {
+            throw MissingProgram(executable.path, remedy: "apt-get install openssl")
+        }
+        let status = try workbench.run(executable, arguments).status
+        guard status == 0 else { throw BenchmarkError("openssl ended with status \(status)") }
+    }
+}
+
+extension TestCertificate {
     /// - Throws: ``MissingProgram`` if openssl is not installed.
     init(on workbench: Workbench) throws {
-        guard FileManager.default.isExecutableFile(atPath: Self.executable.path) else {
-            throw MissingProgram(Self.executable.path, remedy: "apt-get install openssl")
-        }
         (certificate, key) = (workbench.place("certificate").path, workbench.place("key").path)
-        try run(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-out", key], workbench)
-        try run(
+        try Self.openssl(
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-out", key],
+            on: workbench
+        )
+        try Self.openssl(
             [
                 "req", "-x509", "-key", key, "-days", "2", "-subj", "/CN=localhost", "-addext",
                 "subjectAltName=IP:127.0.0.1", "-out", certificate,
             ],
-            workbench
+            on: workbench
         )
-    }
-
-    private func run(_ arguments: [String], _ workbench: Workbench) throws {
-        let status = try workbench.run(Self.executable, arguments).status
-        guard status == 0 else { throw BenchmarkError("openssl ended with status \(status)") }
     }
 }

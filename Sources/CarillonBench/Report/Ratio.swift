@@ -28,6 +28,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case oneConnectionVersusLimit = "one_connection_vs_limit"
     case tenConnectionsVersusOne = "ten_connections_vs_one"
     case throughputVersusAioAPNs = "throughput_vs_aioapns"
+    case throughputVersusFirebaseAdmin = "throughput_vs_firebase_admin"
+    case throughputVersusPyWebPush = "throughput_vs_pywebpush"
     case throughputVersusH2Load = "throughput_vs_h2load"
 
     case fixesVersusFewRegions = "fixes_vs_few_regions"
@@ -66,6 +68,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .oneConnectionVersusLimit: "pushes over one connection, times streams / round trip"
         case .tenConnectionsVersusOne: "pushes over ten connections, times one"
         case .throughputVersusAioAPNs: "pushes of the channel, times aioapns"
+        case .throughputVersusFirebaseAdmin: "messages of the channel, times firebase-admin"
+        case .throughputVersusPyWebPush: "messages of the channel, times pywebpush"
         case .throughputVersusH2Load: "pushes of the channel for each CPU second, times h2load"
         case .fixesVersusFewRegions: "locations, times those without the regions of others"
         case .fetchesVersusCurl: "images fetched and stored, times curl"
@@ -83,7 +87,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .throughputVersusQuixStreams, .throughputVersusPython, .putsVersusBareRoute, .eventsVersusPipeline,
             .insertsVersusRedis, .insertsVersusAPScheduler, .insertsVersusJemalloc, .nextVersusFoundation,
             .nextVersusDateutil, .channelVersusWrk, .webhookServiceVersusWrk, .oneConnectionVersusLimit,
-            .tenConnectionsVersusOne, .throughputVersusAioAPNs, .throughputVersusH2Load, .fixesVersusFewRegions,
+            .tenConnectionsVersusOne, .throughputVersusAioAPNs, .throughputVersusFirebaseAdmin,
+            .throughputVersusPyWebPush, .throughputVersusH2Load, .fixesVersusFewRegions,
             .fetchesVersusCurl, .responsesVersusPipeline:
             true
         case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .cpuOfTracing, .cpuVersusWithoutDevices,

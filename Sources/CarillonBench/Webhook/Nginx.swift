@@ -1,6 +1,6 @@
 import Foundation
 
-/// nginx, from Debian's package: one worker that answers 204 to every request, and may have files too.
+/// nginx, from Debian's package: one worker that answers 204, or what is asked for, to every request, and may have files too.
 final class Nginx {
     /// What it does besides answering.
     enum Mode {
@@ -10,6 +10,10 @@ final class Nginx {
         case logging
         /// It has the files of a folder with TLS on a second port.
         case files(in: String, port: Int, TestCertificate)
+        /// It answers 200 with that JSON.
+        case json(String)
+        /// It answers with that directive on a second port, with TLS and both versions of HTTP.
+        case answering(String, port: Int, TestCertificate)
     }
 
     /// An answered request.
@@ -30,6 +34,8 @@ final class Nginx {
 
     let port: Int
     private(set) var process: SubjectProcess
+    /// How often its number of requests was asked for by ``served()``.
+    private var counted = 0
     private let folder: URL
     private let workbench: Workbench
 
@@ -57,7 +63,7 @@ final class Nginx {
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
         let (log, refusal) =
             switch mode {
-            case .plain, .files: ("access_log off;", "")
+            case .plain, .files, .json, .answering: ("access_log off;", "")
             case .logging:
                 (
                     "log_format line '$status $content_length $http_webhook_id'; access_log \(folder)/requests line;",
@@ -78,23 +84,36 @@ final class Nginx {
               server {
                 listen 127.0.0.1:\(port) backlog=4096;
                 location = /status { access_log off; stub_status; }
-                location / { \(refusal) return 204; }
+                location / { \(refusal) \(answer(mode)) }
               }
-              \(fileServer(mode))
+              \(secondServer(mode))
             }
 
             """
     }
 
-    private static func fileServer(_ mode: Mode) -> String {
-        guard case .files(let folder, let port, let files) = mode else { return "" }
+    private static func answer(_ mode: Mode) -> String {
+        guard case .json(let json) = mode else { return "return 204;" }
+        return "default_type application/json; return 200 '\(json)';"
+    }
+
+    private static func secondServer(_ mode: Mode) -> String {
+        let (port, versions, files, contents): (Int, String, TestCertificate, String)
+        switch mode {
+        case .plain, .logging, .json: return ""
+        case .files(let folder, let own, let certificate):
+            (port, versions, files) = (own, "", certificate)
+            contents = "types { image/png png; } root \(folder);"
+        case .answering(let directive, let own, let certificate):
+            (port, versions, files) = (own, " http2", certificate)
+            contents = "http2_max_concurrent_streams 100; location / { \(directive) }"
+        }
         return """
             server {
-                listen 127.0.0.1:\(port) ssl backlog=4096;
+                listen 127.0.0.1:\(port) ssl\(versions) backlog=4096;
                 ssl_certificate \(files.certificate);
                 ssl_certificate_key \(files.key);
-                types { image/png png; }
-                root \(folder);
+                \(contents)
               }
             """
     }
@@ -143,6 +162,13 @@ final class Nginx {
             throw BenchmarkError("nginx does not report its requests")
         }
         return count
+    }
+
+    /// The requests since its start, but for those for the number.
+    func served() throws -> Int {
+        let count = try requests()
+        counted += 1
+        return count - counted
     }
 
     /// All answered requests, of every start.

@@ -14,7 +14,7 @@ public struct DeviceRegistration: Sendable, Hashable {
     /// What the platform calls the device, in its normal form: for `apns` 16 to 100 bytes in lower-case hexadecimal, or the id of a
     /// broadcast channel, for `webpush` a ``PushSubscription``, for others 1 to 4,096 printable characters of ASCII as they came.
     public let token: String
-    /// What the token is for.
+    /// What the token is for; ``TokenKind/device`` with platforms other than `apns`.
     public var kind: TokenKind
     /// Which Live Activities it is for; of the kinds ``TokenKind/liveActivity`` and ``TokenKind/liveActivityStart``.
     public var liveActivity: LiveActivityToken?
@@ -37,7 +37,8 @@ public struct DeviceRegistration: Sendable, Hashable {
 
     /// A registration with the fields that every one has; set the others afterwards.
     ///
-    /// Throws `invalid` at `platform` or `token`, or at a member of a subscription such as `token.keys.auth`.
+    /// Throws `invalid` at `platform`, also for a kind that the platform does not have, at `token`, or at a member of a subscription
+    /// such as `token.keys.auth`.
     ///
     /// - Parameters:
     ///   - platform: `apns` or another name.
@@ -57,7 +58,7 @@ public struct DeviceRegistration: Sendable, Hashable {
                 "must be a name of 1 to \(ModelLimits.platformBytes) of a-z, 0-9, '.', '_' and '-', such as apns"
             )
         }
-        if kind == .broadcastChannel || kind == .liveActivityStart, platform != DeviceToken.apns {
+        if kind != .device, platform != DeviceToken.apns, !isKept {
             throw ModelError(.invalid, field: "platform", "must be apns: only Apple has the kind \(kind.rawValue)")
         }
         (self.platform, self.kind) = (platform, kind)

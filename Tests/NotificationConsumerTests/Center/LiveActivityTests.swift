@@ -267,14 +267,63 @@ struct LiveActivityTests {
         #expect(try next.answer(.accepted, 2_100).summary == ["delivered b!"])
     }
 
-    @Test func `an attempt at a start without an answer is made again: two are better than none`() throws {
+    /// With a start that may have been made.
+    private static func doubted(expiration: Timestamp? = nil) throws -> Bench {
+        var bench = Bench(rules)
+        bench.apply(try phone())
+        bench.apply(request("a", content(15), expiration: expiration))
+        try bench.answer(.unanswered(retryAfter: nil), 100)
+        // The pause before the second attempt.
+        bench.fire(2_000)
+        #expect(bench.sends.count == 1)
+        return bench
+    }
+
+    @Test func `a start without an answer that was made is followed by an update: its app registers the token`() throws
+    {
+        var bench = try Self.doubted()
+        bench.apply(try Self.activity(at: 5_000), 5_000)
+        #expect(bench.sends.count == 2 && Self.told(bench.sends[1]) == "liveActivity 0")
+        #expect(bench.sends[1].registration?.token == Self.token && bench.sends[1].id != bench.sends[0].id)
+        #expect(try bench.answer(.accepted, 5_100).summary == ["delivered a!"])
+    }
+
+    @Test func `a start without an answer is made again when no token comes: two are better than none`() throws {
+        var bench = try Self.doubted()
+        bench.fire(31_999)
+        #expect(bench.sends.count == 1)
+        bench.fire(32_000)
+        #expect(bench.sends.count == 2 && bench.sends[1].id == bench.sends[0].id)
+        #expect(Self.told(bench.sends[1]) == Self.told(bench.sends[0]))
+        #expect(try bench.answer(.accepted, 32_100).summary == ["delivered a!"])
+    }
+
+    @Test func `what takes the place of a start without an answer waits for the token, too, and is not late`() throws {
+        var bench = try Self.doubted()
+        bench.apply(Self.request("b", Self.content(9), at: 3_000), 3_000)
+        #expect(bench.sends.count == 1)
+        bench.apply(try Self.activity(at: 5_000), 5_000)
+        #expect(bench.sends.count == 2 && Self.told(bench.sends[1]) == "liveActivity 3")
+        // No longer than until it expires.
+        bench = try Self.doubted(expiration: at(10_000))
+        #expect(bench.fire(10_000).map(\.name).contains(.expired) && bench.sends.count == 1)
+    }
+
+    @Test func `a start that a crash has interrupted waits for the token of the activity`() throws {
         var bench = Bench(Self.rules)
         bench.apply(try Self.phone())
         bench.apply(Self.request("a", Self.content(15)))
-        try bench.answer(.unanswered(retryAfter: nil), 100)
-        bench.fire(100_000)
-        #expect(bench.sends.count == 2 && bench.sends[1].id == bench.sends[0].id)
-        #expect(Self.told(bench.sends[1]) == Self.told(bench.sends[0]))
+        #expect(bench.sends.count == 1)
+        try bench.commit()
+        for isRegistered in [true, false] {
+            var next = Bench(Self.rules, over: bench.store, firedThrough: at(1_500))
+            (next.offset, next.center.keepsRecipients) = (10, true)
+            next.fire(2_000)
+            #expect(next.sends.isEmpty)
+            if isRegistered { next.apply(try Self.activity(at: 5_000), 5_000) } else { next.fire(32_000) }
+            let kind = isRegistered ? "liveActivity" : "liveActivityStart"
+            #expect(next.sends.count == 1 && Self.told(next.sends.last) == "\(kind) 0")
+        }
     }
 
     // MARK: - Which devices

@@ -48,6 +48,8 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
         var senders = WebPushSenders()
         /// Applications that are not in the file.
         var stops = ApplicationStops(of: "Web Push")
+        /// Applications whose key a push service refuses, as events have told.
+        var refused: Set<ExactText> = []
         /// What has no answer; nil while it is being encrypted.
         var active: [ChannelReply: OutboundExchange?] = [:]
         var isClosed = false
@@ -139,7 +141,7 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
         }
         let message: WebPushMessage
         do throws(ModelError) {
-            message = try Self.message(of: send, route.application, at: now)
+            message = try WebPushMessage(send, of: route.application, at: now)
         } catch {
             let known: [ReasonCode] = [.payloadTooLarge, .unsupportedForm]
             return end(reply, .rejected(known.contains(error.reason) ? error.reason : .rejected))
@@ -161,23 +163,6 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
             begun: now
         )
         world.aside { [weak self] in self?.send(flight) }
-    }
-
-    private static func message(
-        of send: ChannelSend,
-        _ application: WebPushApplication,
-        at now: Timestamp
-    ) throws(ModelError) -> WebPushMessage {
-        guard case .deliver(let content) = send.kind else {
-            return .removal(of: send.key, sequence: send.sequence)
-        }
-        let device = try send.devices.map(PresentedDevice.init(list:)) ?? PresentedDevice(name: "")
-        return try WebPushMessage(
-            DeviceDelivery(send, content: content, to: device),
-            of: application,
-            actions: send.actions,
-            at: now
-        )
     }
 
     private func send(_ flight: Flight) {
@@ -232,14 +217,18 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
         let isProven = flight.sender.origins.withLock { $0.isProven(origin) }
         switch action {
         case .accept:
-            if flight.sender.origins.withLock({ $0.accepted(origin) }) {
+            let isResumed = flight.sender.origins.withLock { $0.accepted(origin) }
+            tellAcceptance(flight, at: now)
+            if isResumed {
                 remark()
                 logger.notice("a push service accepts the key again", metadata: of(flight))
             }
         case .refuseToken,
             .refuseKey where !isProven:
             let why = "\(answer.status)\(answer.reason.map { " \($0)" } ?? "")"
-            guard flight.sender.origins.withLock({ $0.refused(origin, because: why, at: now) }) else { break }
+            let (isNew, isTold) = flight.sender.origins.withLock { $0.refused(origin, because: why, at: now) }
+            if isTold { tellRefusal(flight, because: why, at: now) }
+            guard isNew else { break }
             remark()
             logger.error(
                 "nothing is sent to a push service that refuses the key: correct key-file or subject, and send SIGHUP",
@@ -250,6 +239,37 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
         let pause = answer.retryAfter.flatMap { RetryAfter.milliseconds($0, at: now) }
         let result = action.result(retryAfter: pause, begun: flight.begun, isProven: isProven)
         finish(flight.reply, result == .accepted ? flight.success : result)
+    }
+
+    // MARK: - Events of push services
+
+    /// A push service refuses a key: nothing is sent there for the applications that have it.
+    private func tellRefusal(_ flight: Flight, because why: String, at now: Timestamp) {
+        let names = contents.withLock { contents in
+            let names = contents.senders.names(of: flight.sender)
+            contents.refused.formUnion(names.map { ExactText($0) })
+            return names
+        }
+        let reason = "\(flight.endpoint.origin) refuses the key: \(why)"
+        for name in names { tell(.stopped, name, at: now, reason) }
+    }
+
+    /// A push service accepts a key: that ends what was told of the application once no other one refuses it.
+    private func tellAcceptance(_ flight: Flight, at now: Timestamp) {
+        let isResumed = contents.withLock { contents in
+            !contents.refused.isEmpty && !flight.sender.origins.withLock(\.isStopTold)
+                && contents.refused.remove(ExactText(flight.application)) != nil
+        }
+        if isResumed { tell(.resumed, flight.application, at: now) }
+    }
+
+    private func tell(
+        _ event: NotificationModel.ChannelEvent.Name,
+        _ application: String,
+        at now: Timestamp,
+        _ why: String? = nil
+    ) {
+        changes?.add(.init(name: event, channel: name, application: application, at: now, reason: why))
     }
 
     package func cancel(_ reply: ChannelReply) {
@@ -287,7 +307,7 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
     private func noteStop(of application: String, _ why: String) {
         let now = world.wall()
         guard contents.withLock({ $0.stops.stop(application, because: why, at: now) }) else { return }
-        changes?.add(ChannelEvent(name: .stopped, channel: name, application: application, at: now, reason: why))
+        tell(.stopped, application, at: now, why)
         remark()
         logger.error(
             "nothing is sent by Web Push for an application: add it to the file, and send SIGHUP",
@@ -319,15 +339,12 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
                 contents.senders.use(applications)
                 let senders = contents.senders
                 let resumed = contents.stops.resume { senders[$0] != nil }
+                contents.refused = contents.refused.filter { senders[$0.text] != nil }
                 for sender in contents.senders.all { sender.origins.withLock { $0.tryAll() } }
                 health.remark(contents.summary)
                 return resumed
             }
-            for application in resumed {
-                changes?.add(
-                    ChannelEvent(name: .resumed, channel: name, application: application, at: world.wall())
-                )
-            }
+            for application in resumed { tell(.resumed, application, at: world.wall()) }
             metrics.countReload(succeeded: true)
             logger.notice(
                 "the applications of Web Push are read again",

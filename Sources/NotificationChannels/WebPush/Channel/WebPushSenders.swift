@@ -50,6 +50,11 @@ struct WebPushSenders: Sendable {
     /// - Parameter name: of an application.
     subscript(name: String) -> Route? { routes[ExactText(name)] }
 
+    /// The applications of a key.
+    func names(of sender: WebPushSender) -> [String] {
+        routes.compactMap { $0.value.sender === sender ? $0.key.text : nil }.sorted()
+    }
+
     /// How many push services have refused a key.
     var stopped: Int { all.reduce(0) { $0 + $1.origins.withLock(\.stopped) } }
 

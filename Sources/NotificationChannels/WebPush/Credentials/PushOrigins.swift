@@ -28,6 +28,10 @@ struct PushOrigins: Sendable {
 
     private var origins: [String: Origin] = [:]
     private var uses: UInt64 = 0
+    /// Those that have refused the key, with the reason that an event has told.
+    private var told: [String: String] = [:]
+    /// When the next one may be told.
+    private var nextTelling = Timestamp.earliest
 
     var count: Int { origins.count }
 
@@ -66,6 +70,7 @@ struct PushOrigins: Sendable {
             let oldest = origins.min(by: { $0.value.used < $1.value.used })?.key
         {
             origins[oldest] = nil
+            told[oldest] = nil
         }
         origins[name] = origin
     }
@@ -87,22 +92,36 @@ struct PushOrigins: Sendable {
         defer {
             origins[name]?.isProven = true
             origins[name]?.stop = nil
+            told[name] = nil
         }
         return origins[name]?.stop != nil
     }
+
+    /// Whether an origin refuses the key, as events have told.
+    var isStopTold: Bool { !told.isEmpty }
 
     func isProven(_ name: String) -> Bool { origins[name]?.isProven ?? false }
 
     /// An origin has refused the key or its token: the token is not used again, and one message a minute tries.
     ///
-    /// - Returns: whether that is new.
-    mutating func refused(_ name: String, because why: String, at now: Timestamp) -> Bool {
-        guard var origin = origins[name] else { return false }
+    /// Events tell each reason of an origin once, and at most one in ``pause``, since whoever registers a device names an origin;
+    /// the others wait for the next message that their origin refuses.
+    ///
+    /// - Returns: whether that is new, and whether an event tells it.
+    mutating func refused(_ name: String, because why: String, at now: Timestamp) -> (isNew: Bool, isTold: Bool) {
+        guard var origin = origins[name] else { return (false, false) }
         defer { origins[name] = origin }
         let isNew = origin.stop?.why != why
+        // More than a pause is left when the clock was set back.
+        let mayTell = now >= nextTelling || nextTelling.rawValue - now.rawValue > Self.pause
+        let isTold = mayTell && told[name] != why
+        if isTold {
+            told[name] = why
+            nextTelling = now.adding(milliseconds: Self.pause)
+        }
         origin.token = nil
         origin.stop = Stop(why: why, next: now.adding(milliseconds: Self.pause))
-        return isNew
+        return (isNew, isTold)
     }
 
     /// An operator has looked at the keys: each origin may be tried at once.

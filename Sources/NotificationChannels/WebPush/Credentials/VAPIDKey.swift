@@ -45,7 +45,7 @@ package struct VAPIDKey: Sendable {
     ///
     /// - Parameter expiration: in seconds since 1970.
     /// - Returns: Nil when OpenSSL cannot sign.
-    func authorization(for origin: String, until expiration: Int64) -> String? {
+    package func authorization(for origin: String, until expiration: Int64) -> String? {
         var claims: [UInt8] = []
         JSONWriter.append("{\"aud\":", to: &claims)
         JSONWriter.append(string: origin, to: &claims)

@@ -7,6 +7,9 @@ import NotificationState
 extension Turn {
     /// How long what changes an activity waits for the token of the one that was started, in milliseconds: no activity lasts longer.
     static let activityLife: Int64 = 12 * 3_600_000
+    /// How long a start waits after one that may have been made, in milliseconds: an app registers the token of an activity once it
+    /// has been started, which then gets what would have started a second one.
+    static let doubtedStartPause: Int64 = 30_000
 
     /// How a target gets a content.
     enum ActivityRoute {
@@ -27,7 +30,7 @@ extension Turn {
         guard let device = recipient.activeDevice(name), device.takesActivities else { return .none(.unregistered) }
         guard device.registration.kind == .liveActivityStart else { return .token(device) }
         guard isActivityShown(on: name) else {
-            // A second one would be started where an attempt had no answer: better than none.
+            // After an attempt without an answer it may be a second one: better than none.
             return activity.attributesType == nil ? .none(.unsupportedForm) : .token(device)
         }
         let followsChannel =
@@ -135,6 +138,24 @@ extension Turn {
         guard let operation = entry.screen?.operations[place] else { return false }
         var end = operation.sequence.time.adding(milliseconds: Self.activityLife)
         guard now < end else { return false }
+        if !operation.isCorrection, let expiration = entry.handover?.expiration { end = min(end, expiration) }
+        entry.screen?.operations[place].awaitsToken = true
+        entry.screen?.operations[place].phase = .waiting(until: end)
+        isChanged = true
+        return true
+    }
+
+    /// Waits once for the token of an activity that an attempt without an answer may have started.
+    ///
+    /// - Returns: false when there is no such doubt, or it has waited.
+    mutating func awaitDoubtedStart(at place: Int, on target: String) -> Bool {
+        guard let operation = entry.screen?.operations[place], !operation.awaitsToken,
+            let known = entry.screen?.place(of: target, on: operation.channel),
+            entry.screen?.targets[known].maybes.isEmpty == false,
+            // An end without an answer leaves a token, which nothing new is to be expected after.
+            recipient.activityToken(on: target, of: key.identifier) == nil
+        else { return false }
+        var end = now.adding(milliseconds: Self.doubtedStartPause)
         if !operation.isCorrection, let expiration = entry.handover?.expiration { end = min(end, expiration) }
         entry.screen?.operations[place].awaitsToken = true
         entry.screen?.operations[place].phase = .waiting(until: end)

@@ -259,6 +259,7 @@ extension Turn {
                 return .changed
             }
             if send.registration?.kind == .liveActivityStart, let target = operation.devices.first {
+                if awaitDoubtedStart(at: place, on: target) { return .held }
                 retireActivityToken(on: target, operation.trace)
             }
             if send.registration?.kind.isOfLiveActivities ?? false {

@@ -1,6 +1,6 @@
 import NotificationDelivery
 
-/// The channel `apns` in this process, which does nothing else, and a push server in another one.
+/// A channel in this process, which does nothing else, and a server in another one.
 struct PushChannelBenchmark {
     struct Result {
         var perSecond: Double
@@ -8,6 +8,10 @@ struct PushChannelBenchmark {
         var cpuMicroseconds: Double
         /// Cores that it kept busy.
         var cores: Double { perSecond * cpuMicroseconds / 1e6 }
+
+        var figures: [Figure] {
+            PushRounds.figures(perSecond, cpuMicroseconds) + [Figure("cores", "cores", cores)]
+        }
     }
 
     var connections: Int
@@ -16,31 +20,24 @@ struct PushChannelBenchmark {
     /// Seconds until connections are open, and of the measurement.
     var warmUp: Double
     var seconds: Double
-    var workbench: Workbench
-
     /// Prepared sends, which come again: the server does not remember their ids.
     private static let prepared = 50_000
 
     /// - Throws: ``BenchmarkError`` when a push is not accepted, or the server has counted another number.
-    func run(_ server: PushServer) throws -> Result {
-        let before = try server.accepted()
-        let sends = try (0..<Self.prepared).map { try PushWorkload.send($0, token: PushWorkload.token($0)) }
-        let desk = try PushDesk(
-            applications: server.applications(),
-            authority: server.places.authority,
-            ports: (server.places.production, server.places.development),
-            connections: connections,
-            atOnce: atOnce,
-            on: workbench
-        )
+    func run(_ target: some PushTarget) throws -> Result {
+        let before = try target.accepted()
+        let sends = try (0..<Self.prepared).map { try target.send($0) }
+        let desk = PushDesk(try target.channel(connections: connections), atOnce: atOnce)
         try send(sends, over: desk, for: warmUp)
         let (first, cpu, begin) = (desk.accepted, try ProcessSample.own().cpuSeconds, ContinuousClock.now)
         try send(sends, over: desk, for: seconds)
         let (last, used, time) = (desk.accepted, try ProcessSample.own().cpuSeconds - cpu, ContinuousClock.now - begin)
         try desk.requireAll()
         try desk.close()
-        let arrived = try server.accepted() - before
-        guard arrived == desk.ended else { throw BenchmarkError("APNs accepted \(arrived) pushes of \(desk.ended)") }
+        let arrived = try target.accepted() - before
+        guard arrived == desk.ended else {
+            throw BenchmarkError("\(target.name) accepted \(arrived) pushes of \(desk.ended)")
+        }
         guard last > first else { throw BenchmarkError("no push was accepted within \(seconds) s") }
         let measured = Double(last - first)
         return Result(perSecond: measured / (time / .seconds(1)), cpuMicroseconds: used / measured * 1e6)

@@ -7,9 +7,6 @@ import NotificationModel
 enum PushWorkload {
     static func isUrgent(_ number: Int) -> Bool { number.isMultiple(of: 5) }
 
-    /// 64 hexadecimal digits.
-    static func token(_ number: Int) -> String { Pattern.digits(number + 1, 64) }
-
     /// A content as the requests of the other benchmarks have it.
     static func content(_ number: Int) -> [UInt8] {
         let digits = Pattern.digits(number, 8)
@@ -24,20 +21,24 @@ enum PushWorkload {
         )
     }
 
-    /// As a lane gives it to the channel.
+    /// As a lane gives it to a channel.
     ///
-    /// - Parameter token: of its device.
-    static func send(_ number: Int, token: String) throws -> Issued<ChannelSend> {
+    /// - Parameter registration: of its device.
+    static func send(
+        _ number: Int,
+        to registration: DeviceRegistration,
+        by channel: ChannelName
+    ) throws -> Issued<ChannelSend> {
         let digits = Pattern.digits(number, 8)
         var send = ChannelSend(
             id: UUIDValue(high: 0, low: UInt64(number)),
             key: try NotificationKey(application: "shop", recipient: "user-\(digits)", identifier: "order-\(digits)"),
             kind: .deliver(content: content(number)[...]),
-            channel: .apns,
+            channel: channel,
             requestID: try RequestID(text: "00000000-0000-5000-8000-\(Pattern.digits(number, 12))"),
             devices: devices
         )
-        send.registration = try DeviceRegistration(platform: "apns", token: token)
+        send.registration = registration
         return Issued(send, of: 0, in: 1)
     }
 
@@ -45,13 +46,6 @@ enum PushWorkload {
         #"[{"device":"phone","outcome":"accepted","presentation":["banner","list","sound","badge"],"badge":3}]"#.utf8
     )[...]
 
-    /// The push that the channel makes of a notification, for other clients.
-    static func push(_ number: Int) throws -> APNsPush {
-        let send = try send(number, token: token(number)).work
-        let device = try PresentedDevice(list: devices)
-        return try APNsPush(
-            DeviceDelivery(send, content: content(number)[...], to: device),
-            bundle: PushServer.bundle
-        )
-    }
+    /// What the device of a send shows.
+    static func device() throws -> PresentedDevice { try PresentedDevice(list: devices) }
 }

@@ -1,16 +1,16 @@
 import Dispatch
 import Foundation
-import NotificationChannels
 import NotificationConsumer
 import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 
-/// The channel `apns`, given sends as by a lane of the consumer service, on the thread of the benchmark.
+/// A channel to devices, given sends as by a lane of the consumer service, on the thread of the benchmark.
 final class PushDesk {
-    private static let patience = Duration.seconds(60)
+    /// Until an answer: on a busy machine it may be late.
+    static let patience = Duration.seconds(60)
 
-    private let channel: APNsChannel
+    private let channel: any DeliveryChannel & Sendable
     private let atOnce: Int
     private let isWoken = DispatchSemaphore(value: 0)
     private let repeats: Bool
@@ -20,38 +20,11 @@ final class PushDesk {
     private(set) var accepted = 0
 
     /// - Parameters:
-    ///   - applications: the file of applications.
-    ///   - authority: the file of the servers' authority.
-    ///   - connections: the most of the channel.
+    ///   - channel: is closed by ``close()``.
     ///   - atOnce: pushes that are under way at one time.
     ///   - repeats: whether what was not accepted and may be is sent again under its id, as the lane does.
-    init(
-        applications: String,
-        authority: String,
-        ports: (production: Int, development: Int),
-        connections: Int,
-        atOnce: Int,
-        repeats: Bool = false,
-        on workbench: Workbench
-    ) throws {
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (apns, egress) = (defaults.apns, defaults.egress)
-        apns.applicationsFile = applications
-        apns.isInternal = true
-        apns.productionURL = "https://127.0.0.1:\(ports.production)"
-        apns.developmentURL = "https://127.0.0.1:\(ports.development)"
-        apns.connections = connections
-        // On a busy machine an answer may be late, which is not what is measured.
-        apns.timeout = Self.patience
-        egress.authoritiesFile = authority
-        channel = try APNsChannel(
-            apns,
-            egress: egress,
-            health: Health(),
-            registry: PrometheusRegistry(),
-            logger: workbench.logger
-        )
-        (self.atOnce, self.repeats) = (atOnce, repeats)
+    init(_ channel: any DeliveryChannel & Sendable, atOnce: Int, repeats: Bool = false) {
+        (self.channel, self.atOnce, self.repeats) = (channel, atOnce, repeats)
         work = ChannelSends([channel]) { [isWoken] _ in
             SideWork(
                 concurrency: atOnce,

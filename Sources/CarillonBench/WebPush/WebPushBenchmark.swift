@@ -1,0 +1,100 @@
+import ArgumentParser
+import Foundation
+import NotificationChannels
+
+/// `carillon-bench webpush`.
+struct WebPushCommand: BenchmarkCommand {
+    enum SubjectName: String, CaseIterable, ExpressibleByArgument {
+        case h2load, pywebpush
+    }
+
+    /// As the channel has to one push service without a setting.
+    private static let connections = 64
+
+    static let configuration = CommandConfiguration(
+        commandName: "webpush",
+        abstract: "The channel webpush, compared with h2load and pywebpush.",
+        discussion: """
+            The other side is nginx with TLS, which takes every message and counts: as many as were sent. The channel alone \
+            gets sends as from a lane, and encrypts each for one of 100 browsers, in turn with h2load (Debian's \
+            nghttp2-client, the same bytes again and again: it encrypts nothing) and pywebpush (in .build/python, as \
+            deploy/test installs it), all over HTTP/1.1.
+            """
+    )
+
+    @Option(help: "Messages of h2load.")
+    var pushes = 100_000
+    @Option(help: "Messages of pywebpush, which is slow.")
+    var pywebpushPushes = 3_000
+    @Option(help: "Seconds of each measurement of the channel.")
+    var seconds = 5
+    @Option(help: "Number of measurements; the median counts.")
+    var rounds = 3
+    @OptionGroup var programs: SubjectOptions<SubjectName>
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        try requireRange("--pushes", pushes, 1_000...10_000_000)
+        try requireRange("--pywebpush-pushes", pywebpushPushes, 100...10_000_000)
+        try requireRange("--seconds", seconds, 1...600)
+        try requireRange("--rounds", rounds, 1...100)
+    }
+
+    func measure(on workbench: Workbench) throws -> Report {
+        let server = try WebPushServer(on: workbench)
+        defer { server.stop() }
+        var measured = PushRounds()
+        for round in 1...rounds {
+            workbench.report("round \(round) of \(rounds): \(seconds) s of the channel, \(pushes) messages of h2load")
+            let channel = PushChannelBenchmark(
+                connections: Self.connections,
+                // All connections are used while results are on their way.
+                atOnce: 4 * Self.connections,
+                warmUp: 3,
+                seconds: Double(seconds)
+            )
+            measured.add(try channel.run(server))
+            try programs.with(.h2load, on: workbench) {
+                let result = try H2Load(on: workbench).run(
+                    server.request(),
+                    to: server,
+                    pushes: pushes,
+                    connections: Self.connections,
+                    streams: 1
+                )
+                measured.add(result, of: SubjectName.h2load.rawValue)
+            }
+            try programs.with(.pywebpush, on: workbench) {
+                measured.add(try pywebpush(server, on: workbench), of: SubjectName.pywebpush.rawValue)
+            }
+        }
+        var workload = Workload(
+            name: "\(pushes) messages, \(Self.connections) connections" + Programs.build,
+            figures: [
+                Figure("pushes", given: pushes), Figure("connections", given: Self.connections),
+                Figure("rounds", given: rounds), Figure("seconds", given: seconds),
+            ]
+        )
+        try measured.report(in: &workload, SubjectName.pywebpush.rawValue, .throughputVersusPyWebPush)
+        return Report(benchmark: "webpush", workloads: [workload])
+    }
+
+    private func pywebpush(_ server: WebPushServer, on workbench: Workbench) throws -> PushClientResult {
+        let client = try PythonClient(
+            "pywebpush",
+            program: "pywebpush_messages.py",
+            in: [programs.python, ".build/python"],
+            on: workbench
+        )
+        let (list, payload) = (workbench.place("subscriptions"), workbench.place("message"))
+        try "[\(server.subscriptions.joined(separator: ","))]".write(to: list, atomically: true, encoding: .utf8)
+        try Data(server.message().body).write(to: payload)
+        let arguments = [
+            server.certificate.certificate, server.key.path, WebPushServer.subject, list.path, payload.path,
+            "\(pywebpushPushes)",
+            // More threads only wait for each other.
+            "8",
+        ]
+        return try client.run(arguments, pushes: pywebpushPushes, to: server)
+    }
+}
