@@ -30,7 +30,7 @@ public struct BenchCommand: AsyncParsableCommand {
                 subcommands: [
                     PipelineCommand.self, IngestCommand.self, TimersCommand.self, DeviationCommand.self,
                     RestoreCommand.self, StoreCommand.self, CalendarCommand.self, LocationCommand.self,
-                    RecipientCommand.self,
+                    RecipientCommand.self, OperationsCommand.self,
                     WebhookCommand.self, APNsCommand.self, FCMCommand.self, WebPushCommand.self, EnrichmentCommand.self,
                     BareRouteCommand.self,
                     ImageServerCommand.self, PushServerCommand.self,

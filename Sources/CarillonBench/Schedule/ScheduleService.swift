@@ -88,6 +88,23 @@ final class ScheduleService {
         try wait("assigned") { $0["carillon_assigned_partitions"] == count }
     }
 
+    /// Waits for the same, and measures it.
+    ///
+    /// - Parameter start: when the process was started.
+    /// - Returns: seconds since then.
+    func secondsToReady(since start: ContinuousClock.Instant) throws -> Double {
+        let deadline = start.advanced(by: Self.patience)
+        while true {
+            _ = try process.sample()
+            // There is no answer until it listens.
+            let assigned = (try? metrics())?["carillon_assigned_partitions"]
+            let now = ContinuousClock.now
+            if assigned == Double(broker.partitions) { return (now - start) / .seconds(1) }
+            guard now < deadline else { throw BenchmarkError("the service was not ready within \(Self.patience)") }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
     /// Waits until this number is pending, and everything is in the changelog and on disk.
     func awaitQuiet(pending: Int) throws {
         try wait("quiet with \(pending) pending") { metrics in

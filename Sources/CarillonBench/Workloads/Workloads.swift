@@ -58,7 +58,7 @@ struct RequestWorkload: Sendable {
         )
     }
 
-    private func trace(of index: Int) -> TraceContext? {
+    func trace(of index: Int) -> TraceContext? {
         let number = Pattern.digits(index + 1, 16)
         let flags = Double(Pattern.mixed(index) >> 11) * 0x1p-53 < sampled ? "01" : "00"
         return TraceContext(traceparent: "00-0000000000000000\(number)-\(number)-\(flags)", tracestate: nil)
