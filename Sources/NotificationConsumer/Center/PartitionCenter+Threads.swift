@@ -51,9 +51,6 @@ struct ThreadIndex {
     /// Whether no recipient's notifications were counted.
     var isEmpty: Bool { members.isEmpty }
 
-    /// Whether the recipient's notifications were counted.
-    func knows(_ recipient: UInt64) -> Bool { members[recipient] != nil }
-
     mutating func begin(_ recipient: UInt64) {
         if count + members.count >= Self.bound { (members, count) = ([:], 0) }
         members[recipient] = Members()
@@ -61,10 +58,10 @@ struct ThreadIndex {
 
     /// Notes what a key shows; nil for nothing in a thread.
     ///
-    /// - Returns: the notifications in the thread, with this one.
+    /// - Returns: the notifications in the thread, with this one; nil when the recipient's were not counted.
     @discardableResult
-    mutating func note(_ key: UInt64, in thread: UInt64?, of recipient: UInt64) -> Int {
-        guard let place = members.index(forKey: recipient) else { return thread == nil ? 0 : 1 }
+    mutating func note(_ key: UInt64, in thread: UInt64?, of recipient: UInt64) -> Int? {
+        guard let place = members.index(forKey: recipient) else { return nil }
         return members.values[place].note(key, in: thread, total: &count)
     }
 
@@ -94,8 +91,13 @@ extension PartitionCenter {
             if isHidden { threads.note(key, in: nil, of: home) }
             return
         }
-        if !threads.knows(home) { try countThreads(ofRecipientOf: event.key, home) }
-        let count = threads.note(key, in: thread.identifier.withUnsafeBytes { StableHash.hash($0) }, of: home)
+        let hash = thread.identifier.withUnsafeBytes { StableHash.hash($0) }
+        var known = threads.note(key, in: hash, of: home)
+        if known == nil {
+            try countThreads(ofRecipientOf: event.key, home)
+            known = threads.note(key, in: hash, of: home)
+        }
+        let count = known ?? 1
         event.thread?.count = count
         event.thread?.isUpdate = thread.isUpdate || count > 1
     }
