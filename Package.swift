@@ -90,7 +90,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(name: "Kafka", dependencies: ["CRDKafka", log]),
+        .target(name: "Kafka", dependencies: ["COpenSSL", "CRDKafka", log]),
         .target(name: "LocalBroker", dependencies: ["CRDKafka", "Kafka", log]),
         .target(name: "NotificationModel", dependencies: ["COpenSSL"], resources: [.copy("Schemas")]),
         // What only the consumer service keeps in the topic `state`: no part of the published model.

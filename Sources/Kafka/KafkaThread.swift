@@ -1,3 +1,4 @@
+import COpenSSL
 import Foundation
 
 /// A dedicated thread for blocking calls, which must not block the cooperative pool.
@@ -12,7 +13,12 @@ public enum KafkaThread {
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            start(name: name) { continuation.resume(with: Swift.Result { try body() }) }
+            start(name: name) {
+                let result = Swift.Result { try body() }
+                // Not when the thread ends: the caller may end the process meanwhile, which frees what OpenSSL needs for that.
+                OPENSSL_thread_stop()
+                continuation.resume(with: result)
+            }
         }
     }
 

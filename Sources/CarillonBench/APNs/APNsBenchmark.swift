@@ -133,18 +133,15 @@ struct APNsCommand: BenchmarkCommand {
         let service = PushServiceBenchmark(requests: pushes, partitions: partitions, workbench: workbench)
         for round in 1...rounds {
             workbench.report("round \(round) of \(rounds): \(seconds) s of the channel, \(pushes) pushes of others")
-            // As many connections as it has without a setting.
-            measured.add(try channel(connections: 4, warmUp: 3).run(server))
-            try programs.with(.h2load, on: workbench) {
-                let client = try H2Load(on: workbench)
-                measured.add(
-                    try client.run(server.request(), to: server, pushes: pushes, connections: 4, streams: streams),
-                    of: SubjectName.h2load.rawValue
-                )
-            }
-            try programs.with(.aioapns, on: workbench) {
-                measured.add(try aioapns(server, on: workbench), of: SubjectName.aioapns.rawValue)
-            }
+            try measured.run(
+                // As many connections as it has without a setting.
+                channel(connections: 4, warmUp: 3),
+                server,
+                programs,
+                h2load: (.h2load, pushes, streams),
+                client: (.aioapns, { try aioapns(server, on: workbench) }),
+                on: workbench
+            )
             services.append(try service.run(server))
         }
         try measured.report(in: &workload, SubjectName.aioapns.rawValue, .throughputVersusAioAPNs)

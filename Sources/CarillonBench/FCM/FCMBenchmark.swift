@@ -24,54 +24,34 @@ struct FCMCommand: BenchmarkCommand {
             """
     )
 
-    @Option(help: "Messages of h2load.")
-    var pushes = 100_000
+    @OptionGroup var options: PushOptions
     @Option(help: "Messages of firebase-admin, which is slow.")
     var firebasePushes = 5_000
-    @Option(help: "Seconds of each measurement of the channel.")
-    var seconds = 5
-    @Option(help: "Number of measurements; the median counts.")
-    var rounds = 3
     @OptionGroup var programs: SubjectOptions<SubjectName>
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        try requireRange("--pushes", pushes, 1_000...10_000_000)
         try requireRange("--firebase-pushes", firebasePushes, 100...10_000_000)
-        try requireRange("--seconds", seconds, 1...600)
-        try requireRange("--rounds", rounds, 1...100)
     }
 
     func measure(on workbench: Workbench) throws -> Report {
         let server = try FCMServer(on: workbench)
         defer { server.stop() }
         var measured = PushRounds()
-        for round in 1...rounds {
-            workbench.report("round \(round) of \(rounds): \(seconds) s of the channel, \(pushes) messages of h2load")
-            measured.add(try channel.run(server))
-            try programs.with(.h2load, on: workbench) {
-                let result = try H2Load(on: workbench).run(
-                    server.request(),
-                    to: server,
-                    pushes: pushes,
-                    connections: Self.connections,
-                    streams: Self.streams
-                )
-                measured.add(result, of: SubjectName.h2load.rawValue)
-            }
-            try programs.with(.firebaseAdmin, on: workbench) {
-                measured.add(try firebaseAdmin(server, on: workbench), of: SubjectName.firebaseAdmin.rawValue)
-            }
+        for round in 1...options.rounds {
+            workbench.report("round \(round) of \(options.rounds): the channel, and others")
+            try measured.run(
+                channel,
+                server,
+                programs,
+                h2load: (.h2load, options.pushes, Self.streams),
+                client: (.firebaseAdmin, { try firebaseAdmin(server, on: workbench) }),
+                on: workbench
+            )
         }
-        var workload = Workload(
-            name: "\(pushes) messages, \(Self.connections) connections" + Programs.build,
-            figures: [
-                Figure("pushes", given: pushes), Figure("connections", given: Self.connections),
-                Figure("rounds", given: rounds), Figure("seconds", given: seconds),
-            ]
-        )
+        var workload = options.workload(connections: Self.connections)
         try measured.report(in: &workload, SubjectName.firebaseAdmin.rawValue, .throughputVersusFirebaseAdmin)
-        workbench.report("\(seconds) s at \(Self.quota) messages a second")
+        workbench.report("\(options.seconds) s at \(Self.quota) messages a second")
         server.rate = Self.quota
         let result = try channel.run(server)
         workload.parts.append(FigureRow("quota", title: "at \(Self.quota)/s", result.figures))
@@ -85,7 +65,7 @@ struct FCMCommand: BenchmarkCommand {
             atOnce: 2 * Self.connections * Self.streams,
             // The quota allows the messages of a second at once.
             warmUp: 3,
-            seconds: Double(seconds)
+            seconds: Double(options.seconds)
         )
     }
 
@@ -99,7 +79,7 @@ struct FCMCommand: BenchmarkCommand {
         let body = workbench.place("message")
         try Data(server.request().body).write(to: body)
         let arguments = [
-            server.url, server.certificate.certificate, server.account.path, body.path, "\(firebasePushes)",
+            server.url, server.authority, server.account.path, body.path, "\(firebasePushes)",
         ]
         return try client.run(arguments, pushes: firebasePushes, to: server)
     }

@@ -11,24 +11,20 @@ final class FCMServer: PushTarget {
     private static let token = "ya29.of-the-benchmark"
 
     let name = "nginx in the place of FCM"
-    let url: String
-    let certificate: TestCertificate
     /// The key file of the service account.
     let account: URL
     /// The most messages of the channel in a second.
     var rate = 1_000_000
-    private let messages: Nginx
+    private let messages: MessageServer
     private let tokens: Nginx
     private let applications: URL
     private let workbench: Workbench
 
     init(on workbench: Workbench) throws {
         self.workbench = workbench
-        certificate = try TestCertificate(on: workbench)
-        let port = try FreePort.find()
-        url = "https://127.0.0.1:\(port)"
-        let answer = #"default_type application/json; return 200 '{"name":"projects/\#(Self.project)/messages/0"}';"#
-        messages = try Nginx(.answering(answer, port: port, certificate), on: workbench)
+        messages = try MessageServer(on: workbench) { _ in
+            #"default_type application/json; return 200 '{"name":"projects/\#(Self.project)/messages/0"}';"#
+        }
         let token = #"{"access_token":"\#(Self.token)","expires_in":3599,"token_type":"Bearer"}"#
         tokens = try Nginx(.json(token), on: workbench)
         account = workbench.place("account")
@@ -57,7 +53,11 @@ final class FCMServer: PushTarget {
         return try JSONEncoder().encode(Account(private_key: pem, token_uri: "http://127.0.0.1:\(port)/token"))
     }
 
-    func accepted() throws -> Int { try messages.served() }
+    var url: String { messages.origin }
+    /// The PEM file of the server's certificate.
+    var authority: String { messages.certificate.certificate }
+
+    func accepted() throws -> Int { try messages.accepted() }
 
     func channel(connections: Int) throws -> any DeliveryChannel & Sendable {
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
@@ -67,7 +67,7 @@ final class FCMServer: PushTarget {
         (fcm.connections, fcm.rate) = (connections, rate)
         // On a busy machine an answer may be late, which is not what is measured.
         fcm.timeout = PushDesk.patience
-        egress.authoritiesFile = certificate.certificate
+        egress.authoritiesFile = authority
         return try FCMChannel(
             fcm,
             egress: egress,

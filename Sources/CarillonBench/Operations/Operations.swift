@@ -20,12 +20,15 @@ struct OperationsCommand: BenchmarkCommand {
             """
     )
 
+    /// The embedded broker keeps 5 MiB of each partition.
+    private static let timersOfPartition = 2_000
+
     @Option(help: "Seconds without anything to do.")
     var idle = 60
     @Option(help: "Instances of the consumer service, after one more has joined.")
     var instances = 3
     @Option(help: "Number of timers due each second.")
-    var rate = 500
+    var rate = 100
     @Option(help: "Seconds with such timers: longer than all changes take.")
     var seconds = 180
     @Option(help: "Partitions of the topics.")
@@ -41,6 +44,12 @@ struct OperationsCommand: BenchmarkCommand {
         try requireRange("--seconds", seconds, 10...3_600)
         try requireRange("--partitions", partitions, 2...1_000)
         try requireRange("--explained", explained, 0...20_000_000)
+        guard rate * seconds <= Self.timersOfPartition * Int(partitions) else {
+            throw ValidationError(
+                "\(rate * seconds) timers are more than \(Self.timersOfPartition) of each partition, whose changelog the embedded "
+                    + "broker would cut: use more --partitions, or less of --rate or --seconds"
+            )
+        }
     }
 
     func measure(on workbench: Workbench) throws -> Report {

@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// What the channel and other clients have done, in turn; the medians count.
 struct PushRounds {
     private var channel: [PushChannelBenchmark.Result] = []
@@ -7,6 +9,35 @@ struct PushRounds {
 
     /// - Parameter name: of the client.
     mutating func add(_ result: PushClientResult, of name: String) { others[name, default: []].append(result) }
+
+    /// Runs each once: the channel, and of the programs those that can run, over as many connections.
+    ///
+    /// - Parameters:
+    ///   - h2load: its name, its pushes, and the streams of each of its connections.
+    ///   - client: another one, by its name.
+    mutating func run<Name>(
+        _ benchmark: PushChannelBenchmark,
+        _ target: some PushTarget,
+        _ programs: SubjectOptions<Name>,
+        h2load: (name: Name, pushes: Int, streams: Int),
+        client: (name: Name, run: () throws -> PushClientResult),
+        on workbench: Workbench
+    ) throws where Name: RawRepresentable<String> {
+        add(try benchmark.run(target))
+        try programs.with(h2load.name, on: workbench) {
+            let result = try H2Load(on: workbench).run(
+                target.request(),
+                to: target,
+                pushes: h2load.pushes,
+                connections: benchmark.connections,
+                streams: h2load.streams
+            )
+            add(result, of: h2load.name.rawValue)
+        }
+        try programs.with(client.name, on: workbench) {
+            add(try client.run(), of: client.name.rawValue)
+        }
+    }
 
     /// Adds the CPU time of the channel, a row for each client, and the ratios: of pushes for each CPU second to `h2load`, and of
     /// rates to another client.

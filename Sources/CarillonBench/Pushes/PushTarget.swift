@@ -12,4 +12,6 @@ protocol PushTarget {
     func channel(connections: Int) throws -> any DeliveryChannel & Sendable
     /// A notification for one device, as a lane gives it to the channel. Each number is another one.
     func send(_ number: Int) throws -> Issued<ChannelSend>
+    /// A push of the channel, for other clients.
+    func request() throws -> H2Load.Request
 }

@@ -22,59 +22,39 @@ struct WebPushCommand: BenchmarkCommand {
             """
     )
 
-    @Option(help: "Messages of h2load.")
-    var pushes = 100_000
+    @OptionGroup var options: PushOptions
     @Option(help: "Messages of pywebpush, which is slow.")
     var pywebpushPushes = 3_000
-    @Option(help: "Seconds of each measurement of the channel.")
-    var seconds = 5
-    @Option(help: "Number of measurements; the median counts.")
-    var rounds = 3
     @OptionGroup var programs: SubjectOptions<SubjectName>
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        try requireRange("--pushes", pushes, 1_000...10_000_000)
         try requireRange("--pywebpush-pushes", pywebpushPushes, 100...10_000_000)
-        try requireRange("--seconds", seconds, 1...600)
-        try requireRange("--rounds", rounds, 1...100)
     }
 
     func measure(on workbench: Workbench) throws -> Report {
         let server = try WebPushServer(on: workbench)
         defer { server.stop() }
         var measured = PushRounds()
-        for round in 1...rounds {
-            workbench.report("round \(round) of \(rounds): \(seconds) s of the channel, \(pushes) messages of h2load")
-            let channel = PushChannelBenchmark(
-                connections: Self.connections,
-                // All connections are used while results are on their way.
-                atOnce: 4 * Self.connections,
-                warmUp: 3,
-                seconds: Double(seconds)
-            )
-            measured.add(try channel.run(server))
-            try programs.with(.h2load, on: workbench) {
-                let result = try H2Load(on: workbench).run(
-                    server.request(),
-                    to: server,
-                    pushes: pushes,
-                    connections: Self.connections,
-                    streams: 1
-                )
-                measured.add(result, of: SubjectName.h2load.rawValue)
-            }
-            try programs.with(.pywebpush, on: workbench) {
-                measured.add(try pywebpush(server, on: workbench), of: SubjectName.pywebpush.rawValue)
-            }
-        }
-        var workload = Workload(
-            name: "\(pushes) messages, \(Self.connections) connections" + Programs.build,
-            figures: [
-                Figure("pushes", given: pushes), Figure("connections", given: Self.connections),
-                Figure("rounds", given: rounds), Figure("seconds", given: seconds),
-            ]
+        let channel = PushChannelBenchmark(
+            connections: Self.connections,
+            // All connections are used while results are on their way.
+            atOnce: 4 * Self.connections,
+            warmUp: 3,
+            seconds: Double(options.seconds)
         )
+        for round in 1...options.rounds {
+            workbench.report("round \(round) of \(options.rounds): the channel, and others")
+            try measured.run(
+                channel,
+                server,
+                programs,
+                h2load: (.h2load, options.pushes, 1),
+                client: (.pywebpush, { try pywebpush(server, on: workbench) }),
+                on: workbench
+            )
+        }
+        var workload = options.workload(connections: Self.connections)
         try measured.report(in: &workload, SubjectName.pywebpush.rawValue, .throughputVersusPyWebPush)
         return Report(benchmark: "webpush", workloads: [workload])
     }
@@ -90,7 +70,7 @@ struct WebPushCommand: BenchmarkCommand {
         try "[\(server.subscriptions.joined(separator: ","))]".write(to: list, atomically: true, encoding: .utf8)
         try Data(server.message().body).write(to: payload)
         let arguments = [
-            server.certificate.certificate, server.key.path, WebPushServer.subject, list.path, payload.path,
+            server.authority, server.key.path, WebPushServer.subject, list.path, payload.path,
             "\(pywebpushPushes)",
             // More threads only wait for each other.
             "8",

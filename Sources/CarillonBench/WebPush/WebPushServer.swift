@@ -13,25 +13,21 @@ final class WebPushServer: PushTarget {
     private static let browsers = 100
 
     let name = "nginx in the place of a push service"
-    let certificate: TestCertificate
     /// The PEM file of the key that signs.
     let key: URL
     /// The JSON of each browser's `PushSubscription`.
     let subscriptions: [String]
     private let registrations: [DeviceRegistration]
-    private let origin: String
-    private let nginx: Nginx
+    private let messages: MessageServer
     private let applications: URL
     private let workbench: Workbench
 
     init(on workbench: Workbench) throws {
         self.workbench = workbench
-        certificate = try TestCertificate(on: workbench)
-        let port = try FreePort.find()
-        let origin = "https://127.0.0.1:\(port)"
-        self.origin = origin
-        let answer = "add_header location \(origin)/message/0 always; add_header ttl 86400 always; return 201 '';"
-        nginx = try Nginx(.answering(answer, port: port, certificate), on: workbench)
+        messages = try MessageServer(on: workbench) { origin in
+            "add_header location \(origin)/message/0 always; add_header ttl 86400 always; return 201 '';"
+        }
+        let origin = messages.origin
         key = workbench.place("vapid.pem")
         try Data(P256PrivateKey.generate().pem()).write(to: key)
         subscriptions = try (0..<Self.browsers).map { number in
@@ -52,7 +48,11 @@ final class WebPushServer: PushTarget {
         try text.write(to: applications, atomically: true, encoding: .utf8)
     }
 
-    func accepted() throws -> Int { try nginx.served() }
+    private var origin: String { messages.origin }
+    /// The PEM file of the server's certificate.
+    var authority: String { messages.certificate.certificate }
+
+    func accepted() throws -> Int { try messages.accepted() }
 
     func channel(connections: Int) throws -> any DeliveryChannel & Sendable {
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
@@ -63,7 +63,7 @@ final class WebPushServer: PushTarget {
         webPush.connections = 2 * connections
         // On a busy machine an answer may be late, which is not what is measured.
         webPush.timeout = PushDesk.patience
-        egress.authoritiesFile = certificate.certificate
+        egress.authoritiesFile = authority
         return try WebPushChannel(
             webPush,
             egress: egress,
@@ -118,5 +118,5 @@ final class WebPushServer: PushTarget {
         return application
     }
 
-    func stop() { nginx.stop() }
+    func stop() { messages.stop() }
 }

@@ -109,6 +109,6 @@ extension StateEntry {
 }
 
 extension RetirementSignal {
-    /// Whether the token has another owner: only its hash is told then.
+    /// Whether another recipient has the token now: its event has the hash of the token only.
     var hasMoved: Bool { token?.hasPrefix(RecipientRecord.hashPrefix) ?? false }
 }

@@ -1,7 +1,7 @@
-import Foundation
 import NotificationDelivery
 import NotificationModel
 import NotificationState
+import TestSupport
 import Testing
 
 @testable import NotificationConsumer
@@ -15,15 +15,10 @@ struct UpgradeTests {
 
     /// The entries, with their keys.
     private static func written() throws -> [(key: NotificationKey, json: [UInt8])] {
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = tests.appendingPathComponent("NotificationModelTests/Fixtures/state/aeb27f3/records.tsv")
-        return try Data(contentsOf: file).split(separator: 0x0A).compactMap { line in
-            let record = line.split(separator: 0x09).map { Array($0) }
-            try #require(record.count == 2)
-            guard record[0] != StateMarker.key else { return nil }
-            let key = try NotificationKey(encoded: record[0])
-            return key.isWholeRecipient ? nil : (key, record[1])
+        try WrittenState.records(of: "aeb27f3").compactMap { record in
+            guard record.key != StateMarker.key else { return nil }
+            let key = try NotificationKey(encoded: record.key)
+            return key.isWholeRecipient ? nil : (key, record.value)
         }
     }
 

@@ -62,24 +62,19 @@ struct StateCodecTests {
 
     @Test("all that aeb27f3 has written in its simulation is readable, and what is written again reads equal")
     func sends() throws {
-        let file = try Fixture.folder().appendingPathComponent("state/aeb27f3/records.tsv")
-        let records = try Data(contentsOf: file).split(separator: 0x0A).map {
-            $0.split(separator: 0x09).map(Array.init)
-        }
         var formers = 0
-        for record in records {
-            try #require(record.count == 2)
-            if record[0] == StateMarker.key {
-                let marker = try StateMarker(json: record[1])
-                #expect(try StateMarker(json: marker.json) == marker, "\(text(record[1]))")
-            } else if try NotificationKey(encoded: record[0]).isWholeRecipient {
-                let recipient = try RecipientRecord(json: record[1])
-                #expect(try RecipientRecord(json: recipient.json) == recipient, "\(text(record[1]))")
+        for (key, value) in try WrittenState.records(of: "aeb27f3") {
+            if key == StateMarker.key {
+                let marker = try StateMarker(json: value)
+                #expect(try StateMarker(json: marker.json) == marker, "\(text(value))")
+            } else if try NotificationKey(encoded: key).isWholeRecipient {
+                let recipient = try RecipientRecord(json: value)
+                #expect(try RecipientRecord(json: recipient.json) == recipient, "\(text(value))")
             } else {
-                let entry = try StateEntry(json: record[1])
+                let entry = try StateEntry(json: value)
                 // What was being sent is read into another form, which the center completes.
                 if entry.former != nil { formers += 1 }
-                #expect(try entry.former != nil || StateEntry(json: entry.json) == entry, "\(text(record[1]))")
+                #expect(try entry.former != nil || StateEntry(json: entry.json) == entry, "\(text(value))")
             }
         }
         #expect(formers > 50)

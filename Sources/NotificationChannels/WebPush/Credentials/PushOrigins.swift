@@ -22,15 +22,15 @@ struct PushOrigins: Sendable {
         /// Whether it has accepted a message that the key signed: then a refusal concerns the subscription.
         var isProven = false
         var stop: Stop?
+        /// The reason of a refusal that an event has told, until a message is accepted.
+        var told: String?
         /// The number of the last use.
         var used: UInt64 = 0
     }
 
     private var origins: [String: Origin] = [:]
     private var uses: UInt64 = 0
-    /// Those that have refused the key, with the reason that an event has told.
-    private var told: [String: String] = [:]
-    /// When the next one may be told.
+    /// When the next refusal may be told.
     private var nextTelling = Timestamp.earliest
 
     var count: Int { origins.count }
@@ -70,7 +70,6 @@ struct PushOrigins: Sendable {
             let oldest = origins.min(by: { $0.value.used < $1.value.used })?.key
         {
             origins[oldest] = nil
-            told[oldest] = nil
         }
         origins[name] = origin
     }
@@ -92,13 +91,13 @@ struct PushOrigins: Sendable {
         defer {
             origins[name]?.isProven = true
             origins[name]?.stop = nil
-            told[name] = nil
+            origins[name]?.told = nil
         }
         return origins[name]?.stop != nil
     }
 
     /// Whether an origin refuses the key, as events have told.
-    var isStopTold: Bool { !told.isEmpty }
+    var isStopTold: Bool { origins.values.contains { $0.told != nil } }
 
     func isProven(_ name: String) -> Bool { origins[name]?.isProven ?? false }
 
@@ -114,9 +113,9 @@ struct PushOrigins: Sendable {
         let isNew = origin.stop?.why != why
         // More than a pause is left when the clock was set back.
         let mayTell = now >= nextTelling || nextTelling.rawValue - now.rawValue > Self.pause
-        let isTold = mayTell && told[name] != why
+        let isTold = mayTell && origin.told != why
         if isTold {
-            told[name] = why
+            origin.told = why
             nextTelling = now.adding(milliseconds: Self.pause)
         }
         origin.token = nil
