@@ -28,6 +28,7 @@ public struct ModelError: Error, Sendable, Hashable {
     }
 
     /// The same error with the parent's name prefixed to its field; an error about the whole text is unchanged.
+    @usableFromInline
     func inside(_ parent: @autoclosure () -> String) -> ModelError {
         guard let field else { return self }
         return ModelError(reason, field: field.isEmpty ? parent() : parent() + "." + field, detail)

@@ -35,7 +35,8 @@ import Testing
             ]
             claims.merge(change) { $1 }
             let object = JSONValue.object(claims.map { JSONValue.Member($0.key, $0.value) })
-            let signed = "\(Base64URL.encode(#"{"alg":"RS256"}"#.utf8)).\(Base64URL.encode(object.json))"
+            let header = Base64URL.encode(Array(#"{"alg":"RS256"}"#.utf8))
+            let signed = "\(header).\(Base64URL.encode(object.json))"
             _ = try files.run(
                 "openssl",
                 [
@@ -44,7 +45,7 @@ import Testing
                 ]
             )
             let signature = try Data(contentsOf: URL(fileURLWithPath: files.path("signature")))
-            return "\(signed).\(Base64URL.encode(signature))"
+            return "\(signed).\(Base64URL.encode(Array(signature)))"
         }
 
         /// What is wrong; nil when there is a token.

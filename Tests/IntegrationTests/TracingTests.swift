@@ -81,6 +81,20 @@ struct TracingTests {
             #expect(answer.status == 202, "\(answer.text)")
         }
 
+        /// The spans so far, with the prefix that topics have by default.
+        var spans: [SpanCollector.Span] {
+            collector.spans.map { span in
+                var span = span
+                span.name = renamed(span.name)
+                span.attributes = span.attributes.mapValues(renamed)
+                return span
+            }
+        }
+
+        private func renamed(_ text: String) -> String {
+            text.replacingOccurrences(of: stack.cluster.prefix, with: "carillon.")
+        }
+
         /// The spans of a trace, once a name is among them.
         func spans(of trace: String, with names: Set<String>) async throws -> [SpanCollector.Span] {
             var found: [SpanCollector.Span] = []
@@ -89,7 +103,7 @@ struct TracingTests {
                 within: .seconds(60),
                 orSay: { "\(found.map(\.name)), wrong: \(collector.faults)\n\(stack.consumer.child.lastWords)" }
             ) {
-                found = collector.spans.filter { $0.trace == trace }
+                found = self.spans.filter { $0.trace == trace }
                 return names.isSubset(of: found.map(\.name))
             }
             return found
@@ -193,7 +207,7 @@ struct TracingTests {
         #expect(answer.status == 202, "\(answer.text)")
         var found: SpanCollector.Span?
         try await eventually("the response is traced", within: .seconds(60)) {
-            found = world.collector.spans.last { $0.name == "process carillon.signals" }
+            found = world.spans.last { $0.name == "process carillon.signals" }
             return found != nil
         }
         let intake = try #require(found)
@@ -212,7 +226,7 @@ struct TracingTests {
         let known = Set(spans.map(\.span))
         for span in spans where span.span != call.span { #expect(known.contains(span.parent), "\(span)") }
         let page = try Page("Sources/carillon/carillon.docc/Tracing.md").text
-        for span in world.collector.spans {
+        for span in world.spans {
             #expect(span.kind == "server" || page.contains("`\(span.name)`"), "the page does not have \(span.name)")
             for key in span.attributes.keys { #expect(page.contains("`\(key)`"), "the page does not have \(key)") }
             let texts = [span.name] + span.attributes.keys + span.attributes.values

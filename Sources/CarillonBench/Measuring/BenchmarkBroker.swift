@@ -4,15 +4,49 @@ import LocalBroker
 import Logging
 import NotificationModel
 
-/// The embedded broker of one measurement, with every topic of Carillon.
+/// The broker of one measurement, with every topic of Carillon: the embedded one, or a cluster.
 struct BenchmarkBroker: Sendable {
-    let broker: LocalBroker
-    let topics = TopicNames()
+    let bootstrapServers: [String]
+    let topicsPrefix: String
+    let topics: TopicNames
     /// The number of partitions of each topic.
     let partitions: Int32
     let logger: Logger
 
-    /// Runs the body with a broker, and shuts it down afterwards; blocking.
+    private init(_ bootstrapServers: [String], _ prefix: String, _ partitions: Int32, _ logger: Logger) {
+        (self.bootstrapServers, topicsPrefix, topics) = (bootstrapServers, prefix, TopicNames(prefix: prefix))
+        (self.partitions, self.logger) = (partitions, logger)
+    }
+
+    /// Runs the body with new topics of a cluster, which stay; blocking.
+    ///
+    /// - Parameter servers: its brokers, separated by commas; nil for the embedded broker.
+    /// - Throws: ``BenchmarkError`` when the topics cannot be created.
+    static func with<Result>(
+        partitions: Int32,
+        at servers: String?,
+        on workbench: Workbench,
+        _ body: (BenchmarkBroker) throws -> Result
+    ) throws -> Result {
+        guard let servers else { return try with(partitions: partitions, logger: workbench.logger, body) }
+        let prefix = "carillon-bench-\(UInt32.random(in: .min ... .max))."
+        let (output, status) = try workbench.run(
+            try Programs.executable("carillon"),
+            [
+                "topics", "create", "--bootstrap-servers", servers, "--topics-prefix", prefix, "--partitions",
+                "\(partitions)",
+                "--replication-factor", "1",
+            ]
+        )
+        guard status == 0 else {
+            throw BenchmarkError("topics were not created at \(servers): \(String(decoding: output, as: UTF8.self))")
+        }
+        return try body(
+            BenchmarkBroker(servers.split(separator: ",").map(String.init), prefix, partitions, workbench.logger)
+        )
+    }
+
+    /// Runs the body with an embedded broker, and shuts it down afterwards; blocking.
     static func with<Result>(
         partitions: Int32,
         logger: Logger,
@@ -28,12 +62,18 @@ struct BenchmarkBroker: Sendable {
             }
             isDone.wait()
         }
-        return try body(BenchmarkBroker(broker: broker, partitions: partitions, logger: logger))
+        return try body(
+            BenchmarkBroker(broker.bootstrapServers, TopicNames.defaultPrefix, partitions, logger)
+        )
     }
 
     /// - Parameter fetchWait: How long the broker may delay a fetch, in milliseconds; nil for the recommended time.
     func consumer(fetchWait: Int? = nil) throws -> KafkaConsumer {
-        var client = broker.clientConfiguration(clientID: "carillon-bench")
+        var client = KafkaClientConfiguration(
+            bootstrapServers: bootstrapServers,
+            clientID: "carillon-bench",
+            properties: LocalBroker.recommendedConsumerProperties
+        )
         if let fetchWait { client.properties["fetch.wait.max.ms"] = "\(fetchWait)" }
         return try KafkaConsumer(configuration: .init(client: client), logger: logger)
     }
@@ -43,8 +83,8 @@ struct BenchmarkBroker: Sendable {
     /// - Parameter properties: librdkafka properties.
     func work(records: Int = 0, properties: [String: String]) -> Subject.Work {
         Subject.Work(
-            bootstrapServers: broker.bootstrapServers.joined(separator: ","),
-            topics: topics,
+            bootstrapServers: bootstrapServers.joined(separator: ","),
+            topicsPrefix: topicsPrefix,
             partitions: partitions,
             records: records,
             properties: properties

@@ -14,6 +14,8 @@ struct ChangesBenchmark {
     var rate: Int
     var seconds: Int
     var partitions: Int32
+    /// Of a cluster; nil for the embedded broker.
+    var servers: String?
     var workbench: Workbench
 
     /// What was changed, and when, in milliseconds since 1970.
@@ -27,7 +29,7 @@ struct ChangesBenchmark {
     /// - Returns: the lateness without a change, while an instance joins, and while all are restarted.
     /// - Throws: ``BenchmarkError`` when a timer is early or lost, or the changes take longer than there are timers.
     func run() throws -> [FigureRow] {
-        try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
+        try BenchmarkBroker.with(partitions: partitions, at: servers, on: workbench) { broker in
             var running = try (1..<instances).map { _ in try Instance(of: broker, on: workbench) }
             defer { running.forEach { $0.stop() } }
             try awaitAll(running, "all partitions are assigned")

@@ -9,15 +9,21 @@ struct ExplainBenchmark {
     private static let rounds = 7
 
     var records: Int
+    /// With a cluster.
+    var clusterPartitions: Int32
+    /// Of a cluster; nil for the embedded broker.
+    var servers: String?
     var workbench: Workbench
 
-    var partitions: Int32 { Int32(max(1, records / Self.recordsOfPartition)) }
+    var partitions: Int32 {
+        servers == nil ? Int32(max(1, records / Self.recordsOfPartition)) : clusterPartitions
+    }
 
     /// - Throws: ``BenchmarkError`` when the broker has dropped records, or a notification is not explained.
     func run() throws -> FigureRow {
         let requests = RequestWorkload(distinct: records, partitions: partitions)
         workbench.report("explain: \(requests.name)")
-        return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
+        return try BenchmarkBroker.with(partitions: partitions, at: servers, on: workbench) { broker in
             let expected = try requests.fill(broker)
             let service = try Subject.carillon().start(
                 broker.work(properties: PipelineBenchmark.properties),
@@ -31,7 +37,6 @@ struct ExplainBenchmark {
                 try TopicBounds(of: topic, on: broker).requireAll()
             }
             let program = try Programs.executable("carillon")
-            let servers = broker.work(properties: [:]).bootstrapServers
             var seconds: [Double] = []
             for round in 0..<Self.rounds {
                 let key = try requests.key(of: records * round / Self.rounds)
@@ -40,7 +45,8 @@ struct ExplainBenchmark {
                     program,
                     [
                         "explain", key.recipient, key.identifier, "--application", key.application,
-                        "--bootstrap-servers", servers, "--json",
+                        "--bootstrap-servers", broker.bootstrapServers.joined(separator: ","), "--topics-prefix",
+                        broker.topicsPrefix, "--json",
                     ]
                 )
                 seconds.append((ContinuousClock.now - start) / .seconds(1))

@@ -7,13 +7,15 @@ struct IdleBenchmark {
 
     var seconds: Int
     var partitions: Int32
+    /// Of a cluster; nil for the embedded broker.
+    var servers: String?
     var workbench: Workbench
 
     /// - Returns: a row for each service.
     /// - Throws: ``BenchmarkError`` when one of them ends.
     func run() throws -> [FigureRow] {
         workbench.report("idle: \(seconds) s")
-        return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
+        return try BenchmarkBroker.with(partitions: partitions, at: servers, on: workbench) { broker in
             let consumer = try ScheduleService(of: broker, on: workbench)
             let producer = try Subject.producer().start(broker.work(properties: [:]), on: workbench)
             defer { producer.stop() }

@@ -13,10 +13,11 @@ struct OperationsCommand: BenchmarkCommand {
             fails the run.
 
             Last, `carillon explain` seven times, on topics with so many notifications: it reads one \
-            partition of each, of 25,000.
+            partition of each, of 25,000 with the embedded broker.
 
             The embedded broker lets a further member of a group wait for the session timeout, for which the services \
-            set it to a few seconds there: with Kafka a change is shorter.
+            set it to a few seconds there. --bootstrap-servers names a cluster that does not: each part creates topics \
+            with a prefix of their own, which stay.
             """
     )
 
@@ -35,6 +36,8 @@ struct OperationsCommand: BenchmarkCommand {
     var partitions: Int32 = 12
     @Option(help: "Notifications in the topics for 'carillon explain'; 0 leaves that out.")
     var explained = 1_000_000
+    @Option(help: ArgumentHelp("Brokers of a cluster, instead of the embedded one.", valueName: "host:port"))
+    var bootstrapServers: String?
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -44,7 +47,7 @@ struct OperationsCommand: BenchmarkCommand {
         try requireRange("--seconds", seconds, 10...3_600)
         try requireRange("--partitions", partitions, 2...1_000)
         try requireRange("--explained", explained, 0...20_000_000)
-        guard rate * seconds <= Self.timersOfPartition * Int(partitions) else {
+        guard bootstrapServers != nil || rate * seconds <= Self.timersOfPartition * Int(partitions) else {
             throw ValidationError(
                 "\(rate * seconds) timers are more than \(Self.timersOfPartition) of each partition, whose changelog the embedded "
                     + "broker would cut: use more --partitions, or less of --rate or --seconds"
@@ -53,12 +56,18 @@ struct OperationsCommand: BenchmarkCommand {
     }
 
     func measure(on workbench: Workbench) throws -> Report {
-        let idling = try IdleBenchmark(seconds: idle, partitions: partitions, workbench: workbench).run()
+        let idling = try IdleBenchmark(
+            seconds: idle,
+            partitions: partitions,
+            servers: bootstrapServers,
+            workbench: workbench
+        ).run()
         let changes = try ChangesBenchmark(
             instances: instances,
             rate: rate,
             seconds: seconds,
             partitions: partitions,
+            servers: bootstrapServers,
             workbench: workbench
         ).run()
         var workloads = [
@@ -77,7 +86,12 @@ struct OperationsCommand: BenchmarkCommand {
             ),
         ]
         if explained > 0 {
-            let benchmark = ExplainBenchmark(records: explained, workbench: workbench)
+            let benchmark = ExplainBenchmark(
+                records: explained,
+                clusterPartitions: partitions,
+                servers: bootstrapServers,
+                workbench: workbench
+            )
             workloads.append(
                 Workload(
                     name: "\(explained) notifications over \(benchmark.partitions) partitions\(Programs.build)",

@@ -6,7 +6,7 @@ struct Subject {
     /// The input of a program.
     struct Work {
         var bootstrapServers: String
-        var topics: TopicNames
+        var topicsPrefix: String
         var partitions: Int32
         var records: Int
         /// librdkafka properties, the same for all programs.
@@ -14,13 +14,15 @@ struct Subject {
 
         /// For the programs other than Carillon.
         var arguments: [String] {
-            [bootstrapServers, topics.requests, topics.deliveries, "\(partitions)", "\(records)"] + assignments
+            let topics = TopicNames(prefix: topicsPrefix)
+            return [bootstrapServers, topics.requests, topics.deliveries, "\(partitions)", "\(records)"] + assignments
         }
 
         /// For the services.
         var settings: [String: String] {
             [
                 "CARILLON_KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
+                "CARILLON_TOPICS_PREFIX": topicsPrefix,
                 "CARILLON_KAFKA_PROPERTIES": assignments.joined(separator: ","),
                 "CARILLON_OPS_PORT": "0",
             ]

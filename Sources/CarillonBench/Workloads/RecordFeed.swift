@@ -1,5 +1,4 @@
 import Kafka
-import LocalBroker
 
 /// Publishes benchmark input to one topic; blocking, on one thread.
 struct RecordFeed {
@@ -12,7 +11,7 @@ struct RecordFeed {
 
     init(_ topic: String, of broker: BenchmarkBroker) throws {
         let client = KafkaClientConfiguration(
-            bootstrapServers: broker.broker.bootstrapServers,
+            bootstrapServers: broker.bootstrapServers,
             clientID: "carillon-bench",
             properties: ["compression.type": "lz4"]
         )

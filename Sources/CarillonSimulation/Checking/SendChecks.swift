@@ -48,8 +48,10 @@ extension World {
                 text
             )
         }
-        // What was sent before under its id is sent again after a restart, also by an owner whose clock is behind.
-        guard let earliest, !devices.records[..<number].contains(where: { $0.send.id == send.id }) else { return }
+        // What was begun on a device goes on after a restart, there and on the others, also by an owner whose clock is behind.
+        guard let earliest, !devices.records[..<number].contains(where: { Self.isSameHandover($0.send, send) }) else {
+            return
+        }
         // The send may have waited for other sends since its timer fired, and the clock may have been set back since.
         guard record.latest >= earliest || observer.mayBeSetBack(entry) else { throw Violation(.neverEarly, text) }
         // A notification that is due when its request is read is sent immediately.
@@ -58,6 +60,11 @@ extension World {
         guard let limit = state.firedThrough(send.partition), earliest <= limit else {
             throw Violation(.firedThrough, text)
         }
+    }
+
+    private static func isSameHandover(_ one: Issued<ChannelSend>, _ other: Issued<ChannelSend>) -> Bool {
+        guard case .deliver = one.kind else { return false }
+        return one.key == other.key && one.requestID == other.requestID && one.occurrence == other.occurrence
     }
 
     /// Keys whose last recall reached the device, although its owner's transaction was aborted. The entry was forgotten
@@ -160,7 +167,7 @@ extension World {
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
-                    || isEarly(showing) || isKept(showing, of: key)
+                    || isEarly(showing) || isKept(showing, of: key) || state.isLeft(showing, of: key, on: device)
             }
             let missing = known.first { device in
                 shown[device] == nil && observer.loop?.wasGone(device, of: key) != true

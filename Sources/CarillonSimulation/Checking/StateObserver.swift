@@ -100,6 +100,15 @@ final class StateObserver {
         return nil
     }
 
+    /// Whether a device goes on showing what it showed when it refused the next notification, and the entry knows that.
+    func isLeft(_ showing: Showing, of key: NotificationKey, on device: String) -> Bool {
+        partitions.contains {
+            $0.entries[key]?.screen?.targets.contains { target in
+                target.isLeft && target.device == device && target.surelyShows(showing)
+            } ?? false
+        }
+    }
+
     /// Each token belongs to one recipient. At rest every claim and every retirement was applied.
     func checkTokens() throws(Violation) {
         var owners: [String: NotificationKey] = [:]

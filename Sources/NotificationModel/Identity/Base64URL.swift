@@ -2,9 +2,11 @@
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: [UInt8]) -> String { encode(bytes[...]) }
+
+    package static func encode(_ bytes: ArraySlice<UInt8>) -> String {
         var (text, bits, count) = ([UInt8](), UInt32(0), 0)
-        text.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
         for byte in bytes {
             (bits, count) = (bits << 8 | UInt32(byte), count + 8)
             while count >= 6 {

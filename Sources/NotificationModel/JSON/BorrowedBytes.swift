@@ -2,7 +2,7 @@
 
 extension Array where Element == UInt8 {
     /// Calls the body with the bytes, which are borrowed until it returns.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
@@ -15,7 +15,7 @@ extension Array where Element == UInt8 {
 
 extension ArraySlice where Element == UInt8 {
     /// Calls the body with the bytes, which are borrowed until it returns.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
@@ -28,7 +28,7 @@ extension ArraySlice where Element == UInt8 {
 
 extension UnsafeRawBufferPointer {
     /// Compares eight bytes at a time.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         var index = 0

@@ -7,13 +7,13 @@ public struct FieldName: Equatable, ExpressibleByStringLiteral {
     public let bytes: UnsafeRawBufferPointer
 
     /// A name in scanned bytes, which must outlive it.
-    @inline(__always)
+    @inlinable @inline(__always)
     public init(bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
     /// A constant name.
-    @inline(__always)
+    @inlinable @inline(__always)
     public init(stringLiteral name: StaticString) {
         bytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
@@ -22,7 +22,7 @@ public struct FieldName: Equatable, ExpressibleByStringLiteral {
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Whether both have the same bytes: names are not normalized.
-    @inline(__always)
+    @inlinable @inline(__always)
     public static func == (left: FieldName, right: FieldName) -> Bool {
         guard left.bytes.count == right.bytes.count else { return false }
         for index in 0..<left.bytes.count where left.bytes[index] != right.bytes[index] {
@@ -34,13 +34,13 @@ public struct FieldName: Equatable, ExpressibleByStringLiteral {
 
 extension JSONScanner {
     /// Converts a member's name to a field; nil for an unknown name.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func field<Field>(_ key: JSONStringToken, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
         try withBytes(key) { bytes throws(ModelError) in lookUp(FieldName(bytes: bytes)) }
     }
 
     /// The field with this name; nil for an unknown name.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func field<Field: RawRepresentable<FieldName>>(_ key: JSONStringToken, of fields: Field.Type)
         throws(ModelError)
         -> Field?

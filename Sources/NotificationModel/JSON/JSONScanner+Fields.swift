@@ -1,5 +1,6 @@
 extension JSONScanner {
     /// Scans an object of known fields, each at most once, the body consuming their values.
+    @inlinable
     public mutating func object<Field: RawRepresentable<FieldName> & Hashable>(
         of fields: Field.Type,
         from origin: JSONOrigin,

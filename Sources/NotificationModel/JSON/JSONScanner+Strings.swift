@@ -96,7 +96,7 @@ extension JSONScanner {
     }
 
     /// The bytes of a scanned string, borrowed when it has no escapes.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func withBytes<Result>(
         _ text: JSONStringToken,
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Result

@@ -1,5 +1,5 @@
 /// A string in the scanned text: the bytes between the quotes, escapes untouched.
-public struct JSONStringToken {
+@frozen public struct JSONStringToken {
     /// Where it begins in the scanned bytes, after its quote.
     public let start: Int
     /// Where it ends in the scanned bytes, before its quote.
@@ -40,13 +40,13 @@ public struct JSONScanner {
     }
 
     /// The next byte, or 0 at the end; 0 is valid nowhere in JSON.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func peek() -> UInt8 {
         position < count ? bytes[position] : 0
     }
 
     /// Passes over spaces, tabs and line ends.
-    @inline(__always)
+    @inlinable @inline(__always)
     public mutating func skipWhitespace() {
         while position < count {
             let byte = bytes[position]
@@ -56,7 +56,7 @@ public struct JSONScanner {
     }
 
     /// Scans the whole text: white space, one value by the body, white space, the end.
-    @inline(__always)
+    @inlinable @inline(__always)
     public mutating func whole<Result>(
         _ body: (inout JSONScanner) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
@@ -67,16 +67,14 @@ public struct JSONScanner {
             skipWhitespace()
             guard position == count else { throw grammar("expected the end") }
         } catch {
-            // An encoding error takes precedence over any other error.
-            if error.reason != .tooLarge, !UTF8Validation.isValid(bytes) { throw notUTF8() }
-            throw error.field == "" ? ModelError(error.reason, error.detail) : error
+            throw ofWhole(error)
         }
-        if sawNonASCII, !UTF8Validation.isValid(bytes) { throw notUTF8() }
+        if sawNonASCII { try checkEncoding() }
         return result
     }
 
     /// Scans an object, the body consuming the value of each member.
-    @inline(__always)
+    @inlinable @inline(__always)
     public mutating func object(
         _ member: (inout JSONScanner, JSONStringToken) throws(ModelError) -> Void
     ) throws(ModelError) {
@@ -108,7 +106,7 @@ public struct JSONScanner {
     }
 
     /// Scans an array, the body consuming each element with its index.
-    @inline(__always)
+    @inlinable @inline(__always)
     public mutating func array(
         _ element: (inout JSONScanner, Int) throws(ModelError) -> Void
     ) throws(ModelError) {
@@ -141,8 +139,8 @@ public struct JSONScanner {
     }
 
     /// A member's name, its colon and the white space around it.
-    @inline(__always)
-    private mutating func name() throws(ModelError) -> JSONStringToken {
+    @inlinable @inline(__always)
+    mutating func name() throws(ModelError) -> JSONStringToken {
         guard peek() == 0x22 else { throw grammar("expected the name of a member") }
         let key = try text()
         skipWhitespace()
@@ -152,8 +150,8 @@ public struct JSONScanner {
         return key
     }
 
-    @inline(__always)
-    private mutating func enter() throws(ModelError) {
+    @inlinable @inline(__always)
+    mutating func enter() throws(ModelError) {
         guard depth < maximumDepth else {
             throw ModelError(.invalid, field: "", "nested deeper than \(maximumDepth) levels (byte \(position))")
         }
@@ -162,8 +160,8 @@ public struct JSONScanner {
         skipWhitespace()
     }
 
-    @inline(__always)
-    private mutating func leave() {
+    @inlinable @inline(__always)
+    mutating func leave() {
         depth &-= 1
         position &+= 1
     }
@@ -233,7 +231,7 @@ public struct JSONScanner {
     }
 
     /// True when the bytes in a range that lies inside the text are those of the word.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func matches(_ start: Int, _ end: Int, _ word: StaticString) -> Bool {
         guard end &- start == word.utf8CodeUnitCount else { return false }
         let pointer = word.utf8Start
@@ -253,8 +251,18 @@ extension JSONScanner {
         return ModelError(.invalid, "not JSON at byte \(position): \(expected)")
     }
 
-    private func notUTF8() -> ModelError {
-        ModelError(.notUTF8, "the text is not UTF-8")
+    @usableFromInline
+    func checkEncoding() throws(ModelError) {
+        guard UTF8Validation.isValid(bytes) else { throw ModelError(.notUTF8, "the text is not UTF-8") }
+    }
+
+    /// The error of the whole text: one of the encoding takes precedence over any other.
+    @usableFromInline
+    func ofWhole(_ error: ModelError) -> ModelError {
+        if error.reason != .tooLarge {
+            do throws(ModelError) { try checkEncoding() } catch { return error }
+        }
+        return error.field == "" ? ModelError(error.reason, error.detail) : error
     }
 
     /// The error for a value of another type, or for a missing value.

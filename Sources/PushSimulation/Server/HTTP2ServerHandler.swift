@@ -14,6 +14,8 @@ package final class HTTP2ServerHandler: ChannelInboundHandler {
     private static let connectionWindow = 65_535
     /// How long a client may take to close a connection that is drained.
     private static let patience = TimeAmount.milliseconds(500)
+    /// How long an answer that is due waits for others: each one in a packet of its own would cost more than the rest of it.
+    private static let gathering = TimeAmount.microseconds(500)
 
     private struct IncomingRequest {
         var headers: HPACKHeaders
@@ -164,7 +166,7 @@ package final class HTTP2ServerHandler: ChannelInboundHandler {
 
     private func scheduleTimer() {
         guard timer == nil, !isFrozen, let next = delayed.next, let context else { return }
-        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next + Self.gathering) { [self] in
             timer = nil
             while let item = delayed.take(at: .now()) {
                 send(item.answer, item.streams, on: item.stream)

@@ -76,6 +76,19 @@ struct HTTP2PoolPlanTests {
         #expect(pool.inFlight == Array(mass[200..<290]), "normal before low")
     }
 
+    @Test mutating func `what requests with high priority use counts as reserved, so that others get all that is left`()
+    {
+        pool = PlannedPool(PlannedPool.settings { $0.connections = 1 })
+        pool.warmUp()
+        let urgent = pool.submit(25, .high)
+        let mass = pool.submit(200)
+        #expect(urgent.allSatisfy(pool.isSent) && pool.inFlight.count == 100)
+        pool.answer(urgent)
+        #expect(pool.inFlight.count == 90, "they are reserved again")
+        pool.answer(Array(mass.prefix(50)))
+        #expect(pool.inFlight.count == 90)
+    }
+
     @Test mutating func `without a share no stream is reserved`() {
         pool = PlannedPool(PlannedPool.settings { ($0.connections, $0.reservedShare) = (1, 0) })
         pool.warmUp()

@@ -100,6 +100,7 @@ struct PlannedHTTP2Connection<Request> {
         if priority == .high { return window > 0 || count == 0 ? allowance - count : 0 }
         // Bodies of other requests must leave those with high priority a part of the window, and of what the system buffers.
         guard count == 0 || isWritable && window > Self.reservedWindow else { return 0 }
-        return allowance - reserved(reservedShare) - count
+        // Those with high priority that are in flight have a part of what is reserved.
+        return allowance - max(count, count - requests.urgent + reserved(reservedShare))
     }
 }

@@ -39,6 +39,8 @@ struct RequestSlots<Request> {
         fileprivate(set) var first = -1
         fileprivate(set) var last = -1
         fileprivate(set) var count = 0
+        /// How many of them have high priority.
+        fileprivate(set) var urgent = 0
 
         var isEmpty: Bool { count == 0 }
     }
@@ -104,21 +106,26 @@ struct RequestSlots<Request> {
         (slots[slot].previous, slots[slot].next) = (list.last, -1)
         if list.last >= 0 { slots[list.last].next = slot } else { list.first = slot }
         list.last = slot
-        list.count += 1
+        note(slot, in: &list, 1)
     }
 
     mutating func prepend(_ slot: Int, to list: inout List) {
         (slots[slot].previous, slots[slot].next) = (-1, list.first)
         if list.first >= 0 { slots[list.first].previous = slot } else { list.last = slot }
         list.first = slot
-        list.count += 1
+        note(slot, in: &list, 1)
     }
 
     mutating func remove(_ slot: Int, from list: inout List) {
         let (previous, next) = (slots[slot].previous, slots[slot].next)
         if previous >= 0 { slots[previous].next = next } else { list.first = next }
         if next >= 0 { slots[next].previous = previous } else { list.last = previous }
-        list.count -= 1
+        note(slot, in: &list, -1)
+    }
+
+    private func note(_ slot: Int, in list: inout List, _ change: Int) {
+        list.count += change
+        if slots[slot].priority == .high { list.urgent += change }
     }
 
     /// The slots of a list, the first one first.
