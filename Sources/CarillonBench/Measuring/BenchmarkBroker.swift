@@ -67,15 +67,19 @@ struct BenchmarkBroker: Sendable {
         )
     }
 
-    /// - Parameter fetchWait: How long the broker may delay a fetch, in milliseconds; nil for the recommended time.
-    func consumer(fetchWait: Int? = nil) throws -> KafkaConsumer {
+    /// - Parameters:
+    ///   - fetchWait: how long the broker may delay a fetch, in milliseconds; nil for the recommended time.
+    ///   - tellsEnd: whether it knows when it has reached the end of a partition.
+    func consumer(fetchWait: Int? = nil, tellsEnd: Bool = false) throws -> KafkaConsumer {
         var client = KafkaClientConfiguration(
             bootstrapServers: bootstrapServers,
             clientID: "carillon-bench",
             properties: LocalBroker.recommendedConsumerProperties
         )
         if let fetchWait { client.properties["fetch.wait.max.ms"] = "\(fetchWait)" }
-        return try KafkaConsumer(configuration: .init(client: client), logger: logger)
+        var configuration = KafkaConsumerConfiguration(client: client)
+        configuration.tellsEnd = tellsEnd
+        return try KafkaConsumer(configuration: configuration, logger: logger)
     }
 
     /// The connection settings of a measured program.

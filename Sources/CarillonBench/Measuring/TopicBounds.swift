@@ -5,6 +5,7 @@ struct TopicBounds {
     let topic: String
     let lows: [Int64]
     let highs: [Int64]
+    private static let patience = Duration.seconds(60)
     private let broker: BenchmarkBroker
 
     /// Requests the offsets from the broker; blocking.
@@ -38,21 +39,30 @@ struct TopicBounds {
     func read(from starts: [Int64]? = nil, _ body: (borrowing KafkaMessage) throws -> Void) throws {
         try requireAll(from: starts)
         let starts = starts ?? lows.map { _ in 0 }
-        let consumer = try broker.consumer()
+        let consumer = try broker.consumer(tellsEnd: true)
         defer { consumer.close(within: .seconds(2)) }
         var places: [KafkaTopicPartition: Int64] = [:]
         for (partition, start) in starts.enumerated() where start < highs[partition] {
             places[KafkaTopicPartition(topic: topic, partition: Int32(partition))] = start
         }
         try consumer.assign(places)
-        var left = written - starts.reduce(0, +)
-        while left > 0 {
-            guard let message = try consumer.poll(within: .seconds(60)) else {
-                throw BenchmarkError("\(left) records of \(topic) could not be read")
+        // Transactions leave markers between the records, which take offsets, too.
+        var open = Set(places.keys)
+        var heard = ContinuousClock.now
+        while !open.isEmpty {
+            guard let message = try consumer.poll(within: .seconds(1)) else {
+                open = open.filter { place in (consumer.endPosition(of: place) ?? -1) < high(of: place) }
+                guard ContinuousClock.now - heard < Self.patience else {
+                    throw BenchmarkError("\(open.count) partitions of \(topic) could not be read to their ends")
+                }
+                continue
             }
-            guard message.offset < highs[Int(message.partition)] else { continue }
-            try body(message)
-            left -= 1
+            heard = .now
+            let place = KafkaTopicPartition(topic: topic, partition: message.partition)
+            if message.offset < high(of: place) { try body(message) }
+            if message.offset + 1 >= high(of: place) { open.remove(place) }
         }
     }
+
+    private func high(of place: KafkaTopicPartition) -> Int64 { highs[Int(place.partition)] }
 }

@@ -8,6 +8,7 @@ struct ChangesBenchmark {
     private static let lead = 15_000
     /// Milliseconds after a change in which its consequences still count.
     private static let tail = 5_000
+    private static let properties = ["fetch.wait.max.ms": "10"]
     private static let patience = Duration.seconds(120)
 
     var instances: Int
@@ -30,9 +31,10 @@ struct ChangesBenchmark {
     /// - Throws: ``BenchmarkError`` when a timer is early or lost, or the changes take longer than there are timers.
     func run() throws -> [FigureRow] {
         try BenchmarkBroker.with(partitions: partitions, at: servers, on: workbench) { broker in
-            var running = try (1..<instances).map { _ in try Instance(of: broker, on: workbench) }
+            var running = try (1..<instances).map { _ in try ServiceInstance(of: broker, Self.properties, on: workbench)
+            }
             defer { running.forEach { $0.stop() } }
-            try awaitAll(running, "all partitions are assigned")
+            try ServiceInstance.awaitAll(running, partitions, "all partitions are assigned")
             let published = SystemClock.now()
             workbench.report("changes: \(rate) a second for \(seconds) s, \(instances - 1) instances")
             try ScheduleWorkload.publish(0..<rate * seconds, to: broker, at: published) { Self.lead + $0 * 1000 / rate }
@@ -42,8 +44,8 @@ struct ChangesBenchmark {
             workbench.report("changes: another instance joins")
             var changes: [Change] = []
             let joins = SystemClock.now().rawValue
-            running.append(try Instance(of: broker, on: workbench))
-            try awaitAll(running, "the new instance has partitions")
+            running.append(try ServiceInstance(of: broker, Self.properties, on: workbench))
+            try ServiceInstance.awaitAll(running, partitions, "the new instance has partitions")
             changes.append(
                 Change(
                     name: "join_ms",
@@ -58,7 +60,7 @@ struct ChangesBenchmark {
             let restarts = SystemClock.now().rawValue
             for instance in running {
                 try instance.restart()
-                try awaitAll(running, "the instance is back")
+                try ServiceInstance.awaitAll(running, partitions, "the instance is back")
             }
             changes.append(
                 Change(
@@ -78,25 +80,12 @@ struct ChangesBenchmark {
         }
     }
 
-    /// Waits until every instance has partitions, and all of them together have all.
-    private func awaitAll(_ running: [Instance], _ what: String) throws {
-        let deadline = ContinuousClock.now.advanced(by: Self.patience)
-        while true {
-            let assigned = try running.map { try $0.assigned() }
-            if !assigned.contains(0), assigned.reduce(0, +) == Int(partitions) { return }
-            guard ContinuousClock.now < deadline else {
-                throw BenchmarkError("not within \(Self.patience): \(what); the instances have \(assigned)")
-            }
-            Thread.sleep(forTimeInterval: 0.1)
-        }
-    }
-
     private func wait(until time: Int64) {
         Thread.sleep(forTimeInterval: max(0, Double(time - SystemClock.now().rawValue) / 1000))
     }
 
     /// - Returns: the lateness of each timer, in milliseconds, by its index. What was delivered again counts once.
-    private func lateness(of broker: BenchmarkBroker, alive: [Instance]) throws -> [Int64] {
+    private func lateness(of broker: BenchmarkBroker, alive: [ServiceInstance]) throws -> [Int64] {
         let total = rate * seconds
         var late = [Int64?](repeating: nil, count: total)
         let delivered = Array("\(DeliveryEventName.delivered.type)".utf8)
@@ -140,39 +129,4 @@ struct ChangesBenchmark {
                 )
             }
     }
-}
-
-/// One of several consumer services of a group, with a store of its own.
-private final class Instance {
-    private let port: Int
-    private let start: () throws -> SubjectProcess
-    private(set) var process: SubjectProcess
-
-    init(of broker: BenchmarkBroker, on workbench: Workbench) throws {
-        let (port, store) = (try FreePort.find(), workbench.place("store").path)
-        let subject = try Subject.carillon().adding { _ in
-            [
-                "CARILLON_OPS_PORT": "\(port)", "CARILLON_STORE_DIRECTORY": store,
-                "CARILLON_INSTANCE_ID": "bench-\(port)",
-            ]
-        }
-        start = { try subject.start(broker.work(properties: ["fetch.wait.max.ms": "10"]), on: workbench) }
-        self.port = port
-        process = try start()
-    }
-
-    func restart() throws {
-        try process.end(within: .seconds(60))
-        process = try start()
-    }
-
-    /// The partitions that it processes; 0 before it answers.
-    ///
-    /// - Throws: ``BenchmarkError`` when it has ended.
-    func assigned() throws -> Int {
-        _ = try process.sample()
-        return (try? ServiceMetrics(port: port)["carillon_assigned_partitions"]).flatMap(\.self).map { Int($0) } ?? 0
-    }
-
-    func stop() { process.stop() }
 }

@@ -16,10 +16,11 @@ struct IdleBenchmark {
     func run() throws -> [FigureRow] {
         workbench.report("idle: \(seconds) s")
         return try BenchmarkBroker.with(partitions: partitions, at: servers, on: workbench) { broker in
-            let consumer = try ScheduleService(of: broker, on: workbench)
+            let consumer = try ServiceInstance(of: broker, [:], on: workbench)
+            defer { consumer.stop() }
             let producer = try Subject.producer().start(broker.work(properties: [:]), on: workbench)
             defer { producer.stop() }
-            try consumer.awaitAssignment()
+            try ServiceInstance.awaitAll([consumer], partitions, "all partitions are assigned")
             Thread.sleep(forTimeInterval: Self.settling)
             let services = [("carillon-producer", producer), ("carillon-consumer", consumer.process)]
             let before = try services.map { try $0.1.sample().cpuSeconds }

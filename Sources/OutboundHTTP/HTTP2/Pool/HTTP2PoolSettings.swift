@@ -12,8 +12,8 @@ extension HTTP2Pool {
         package var streams = 1000
         /// Requests of one priority that wait; further ones fail with `overloaded`.
         package var waiting = 10_000
-        /// The share of a connection's streams that only requests with priority `high` get, 0 to below 1; at least one stream
-        /// when the server allows two and the share is not 0.
+        /// The share of a connection's streams that other requests leave to those with priority `high`, 0 to below 1; at least one
+        /// stream when the server allows two and the share is not 0.
         package var reservedShare = 0.1
 
         /// From the look-up of the host to the first SETTINGS of the server.
