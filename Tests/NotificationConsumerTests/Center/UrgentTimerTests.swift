@@ -26,6 +26,14 @@ struct UrgentTimerTests {
         #expect(bench.events.count { $0.name == .delivered } == 51 && bench.center.pendingCount == 0)
     }
 
+    @Test(arguments: [true, false])
+    func `the next attempt at what is urgent can fire before a mass, as its first one`(isUrgent: Bool) throws {
+        var bench = Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.webhook), repeatsEvents: false))
+        bench.apply(request("u", key("u"), content: isUrgent ? Self.urgent : Array(#"{"title":"T"}"#.utf8)[...]))
+        try bench.answer(.failed(retryAfter: nil))
+        #expect(try bench.center.fireDue(at: at(200_000), limit: .max, urgentOnly: true) == (isUrgent ? 1 : 0))
+    }
+
     @Test(arguments: 0..<10)
     func `a mass that is due in one partition lets no urgent timer of another one wait`(number: Int) throws {
         let desk = try Desk(bound: 10)

@@ -49,7 +49,7 @@ struct WorkingSet {
         static let empty = State(rawValue: 256)
         /// Its timer was postponed in memory: the store would load it when it was due.
         static let postponed = State(rawValue: 512)
-        /// What is pending is time-sensitive or critical.
+        /// What is pending, or waits for its next attempt, is time-sensitive or critical.
         static let timeCritical = State(rawValue: 1024)
 
         /// When an entry whose timer is due at an instant is loaded from the store.
@@ -248,11 +248,7 @@ struct WorkingSet {
         let (before, after) = (standings[Int(slot)].due, outline.due)
         guard before != after else { return standings[Int(slot)].state = state }
         state.remove(.timeCritical)
-        if after != nil, let content = entries[Int(slot)].pending?.content,
-            InterruptionLevel(ofContent: content)?.isUrgent ?? false
-        {
-            state.insert(.timeCritical)
-        }
+        if after != nil, entries[Int(slot)].isTimeCritical { state.insert(.timeCritical) }
         (standings[Int(slot)].state, standings[Int(slot)].due) = (state, after)
         if before != nil { alarms.invalidate() }
         if let after { alarms.insert(.init(due: after, isUrgent: state.contains(.timeCritical), slot: slot)) }
@@ -370,5 +366,14 @@ struct WorkingSet {
         entries[place] = StateEntry()
         (standings[place].due, standings[place].state, standings[place].isUsed) = (nil, [], false)
         standings[place].open = .none
+    }
+}
+
+extension StateEntry {
+    fileprivate var isTimeCritical: Bool {
+        func isUrgent(_ content: ArraySlice<UInt8>?) -> Bool {
+            content.flatMap(InterruptionLevel.init(ofContent:))?.isUrgent ?? false
+        }
+        return isUrgent(pending?.content) || isUrgent(handover?.content)
     }
 }
