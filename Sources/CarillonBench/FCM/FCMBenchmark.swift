@@ -37,18 +37,14 @@ struct FCMCommand: BenchmarkCommand {
     func measure(on workbench: Workbench) throws -> Report {
         let server = try FCMServer(on: workbench)
         defer { server.stop() }
-        var measured = PushRounds()
-        for round in 1...options.rounds {
-            workbench.report("round \(round) of \(options.rounds): the channel, and others")
-            try measured.run(
-                channel,
-                server,
-                programs,
-                h2load: (.h2load, options.pushes, Self.streams),
-                client: (.firebaseAdmin, { try firebaseAdmin(server, on: workbench) }),
-                on: workbench
-            )
-        }
+        let measured = try options.measure(
+            channel,
+            server,
+            programs,
+            h2load: (.h2load, Self.streams),
+            client: (.firebaseAdmin, { try firebaseAdmin(server, on: workbench) }),
+            on: workbench
+        )
         var workload = options.workload(connections: Self.connections)
         try measured.report(in: &workload, SubjectName.firebaseAdmin.rawValue, .throughputVersusFirebaseAdmin)
         workbench.report("\(options.seconds) s at \(Self.quota) messages a second")

@@ -8,14 +8,16 @@ import NotificationModel
 struct BenchmarkBroker: Sendable {
     let bootstrapServers: [String]
     let topicsPrefix: String
-    let topics: TopicNames
     /// The number of partitions of each topic.
     let partitions: Int32
     let logger: Logger
 
+    var topics: TopicNames { TopicNames(prefix: topicsPrefix) }
+
     private init(_ bootstrapServers: [String], _ prefix: String, _ partitions: Int32, _ logger: Logger) {
-        (self.bootstrapServers, topicsPrefix, topics) = (bootstrapServers, prefix, TopicNames(prefix: prefix))
-        (self.partitions, self.logger) = (partitions, logger)
+        (self.bootstrapServers, topicsPrefix, self.partitions, self.logger) = (
+            bootstrapServers, prefix, partitions, logger
+        )
     }
 
     /// Runs the body with new topics of a cluster, which stay; blocking.
@@ -33,9 +35,8 @@ struct BenchmarkBroker: Sendable {
         let (output, status) = try workbench.run(
             try Programs.executable("carillon"),
             [
-                "topics", "create", "--bootstrap-servers", servers, "--topics-prefix", prefix, "--partitions",
-                "\(partitions)",
-                "--replication-factor", "1",
+                "topics", "create", "--bootstrap-servers", servers, "--topics-prefix", prefix,
+                "--partitions", "\(partitions)", "--replication-factor", "1",
             ]
         )
         guard status == 0 else {
@@ -62,9 +63,7 @@ struct BenchmarkBroker: Sendable {
             }
             isDone.wait()
         }
-        return try body(
-            BenchmarkBroker(broker.bootstrapServers, TopicNames.defaultPrefix, partitions, logger)
-        )
+        return try body(BenchmarkBroker(broker.bootstrapServers, TopicNames.defaultPrefix, partitions, logger))
     }
 
     /// - Parameters:

@@ -35,7 +35,6 @@ struct WebPushCommand: BenchmarkCommand {
     func measure(on workbench: Workbench) throws -> Report {
         let server = try WebPushServer(on: workbench)
         defer { server.stop() }
-        var measured = PushRounds()
         let channel = PushChannelBenchmark(
             connections: Self.connections,
             // All connections are used while results are on their way.
@@ -43,17 +42,14 @@ struct WebPushCommand: BenchmarkCommand {
             warmUp: 3,
             seconds: Double(options.seconds)
         )
-        for round in 1...options.rounds {
-            workbench.report("round \(round) of \(options.rounds): the channel, and others")
-            try measured.run(
-                channel,
-                server,
-                programs,
-                h2load: (.h2load, options.pushes, 1),
-                client: (.pywebpush, { try pywebpush(server, on: workbench) }),
-                on: workbench
-            )
-        }
+        let measured = try options.measure(
+            channel,
+            server,
+            programs,
+            h2load: (.h2load, 1),
+            client: (.pywebpush, { try pywebpush(server, on: workbench) }),
+            on: workbench
+        )
         var workload = options.workload(connections: Self.connections)
         try measured.report(in: &workload, SubjectName.pywebpush.rawValue, .throughputVersusPyWebPush)
         return Report(benchmark: "webpush", workloads: [workload])

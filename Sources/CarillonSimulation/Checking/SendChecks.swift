@@ -128,6 +128,8 @@ extension World {
         var given: [NotificationKey: [String]] = [:]
         /// What was delivered before.
         var former: [NotificationKey: (showing: Showing?, given: [String]?)] = [:]
+        /// What was delivered since the last removal, and replaced: a device that refuses what replaces it goes on showing it.
+        var replaced: [NotificationKey: [Showing]] = [:]
         for observed in observer.events {
             let event = observed.event
             switch event.name {
@@ -136,13 +138,16 @@ extension World {
                 if scenario.forgets || scenario.isCapped { isForgotten.insert(event.key) }
             case .delivered:
                 let showing = Showing(event.requestID, event.occurrence)
-                if last[event.key] != showing { former[event.key] = (last[event.key], given[event.key]) }
+                if last[event.key] != showing {
+                    former[event.key] = (last[event.key], given[event.key])
+                    if let earlier = last[event.key] { replaced[event.key, default: []].append(earlier) }
+                }
                 last[event.key] = showing
                 isForgotten.remove(event.key)
                 given[event.key] = event.devices.map(SimulatedDevices.accepted)
             case .deviceAttempted where event.outcome == .accepted:
                 if let device = event.device { given[event.key]?.append(device) }
-            case .removed: (last[event.key], former[event.key]) = (nil, nil)
+            case .removed: (last[event.key], former[event.key], replaced[event.key]) = (nil, nil, nil)
             // Of what has no entry, nothing is taken back.
             case .suppressed where event.reason == .capped && event.inDoubt: isForgotten.insert(event.key)
             // Without transactions, the next owner may get another answer.
@@ -167,7 +172,8 @@ extension World {
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
-                    || isEarly(showing) || isKept(showing, of: key) || state.isLeft(showing, of: key, on: device)
+                    || isEarly(showing) || isKept(showing, of: key)
+                    || replaced[key]?.contains(showing) ?? false && state.isLeft(showing, of: key, on: device)
             }
             let missing = known.first { device in
                 shown[device] == nil && observer.loop?.wasGone(device, of: key) != true

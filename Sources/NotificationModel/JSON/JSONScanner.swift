@@ -1,5 +1,5 @@
 /// A string in the scanned text: the bytes between the quotes, escapes untouched.
-@frozen public struct JSONStringToken {
+public struct JSONStringToken {
     /// Where it begins in the scanned bytes, after its quote.
     public let start: Int
     /// Where it ends in the scanned bytes, before its quote.

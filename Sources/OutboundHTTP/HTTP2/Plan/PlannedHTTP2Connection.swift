@@ -101,6 +101,6 @@ struct PlannedHTTP2Connection<Request> {
         // Bodies of other requests must leave those with high priority a part of the window, and of what the system buffers.
         guard count == 0 || isWritable && window > Self.reservedWindow else { return 0 }
         // Those with high priority that are in flight have a part of what is reserved.
-        return allowance - max(count, count - requests.urgent + reserved(reservedShare))
+        return allowance - count - max(0, reserved(reservedShare) - requests.urgent)
     }
 }
