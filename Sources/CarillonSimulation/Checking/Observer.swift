@@ -23,6 +23,8 @@ final class Observer {
     var onEventLetter: (LogRecord, Place, String) throws(Violation) -> Void = { _, _, _ in }
     /// What comes back from devices; nil in runs without.
     var loop: LoopLog?
+    /// Whether the changelog has a request of a partition as pending or being sent.
+    var isHeld: (RequestID, NotificationKey, Int32) -> Bool = { _, _, _ in false }
     /// No clock was ever far off.
     var wereClocksRight = true
     private(set) var model: ReferenceModel
@@ -262,11 +264,11 @@ final class Observer {
             // Its event may be in another partition of the topic, and not read yet.
             // Without transactions, the changelog of the owner before may have what comes later in the log.
             guard other.record.offset < record.offset || !isExactlyOnce, let key = other.record.key else { continue }
-            // Without transactions, the next owner may let what was closed wait.
+            // Without transactions, the next owner may let what was closed wait: the events were written, the changelog was not.
             let last = events(of: id).last { $0.event.closes || [.scheduled, .held].contains($0.event.name) }
             let isClosed =
                 closings[id]?.contains { events[$0].time < observed.time } ?? false
-                && (isExactlyOnce || last?.event.closes ?? false)
+                && (isExactlyOnce || last?.event.closes ?? false && !isHeld(id, key, record.partition))
             // A removal, and an occurrence in flight, may still wait for the channel's answer when the request is closed; the event of
             // a removal may be in a partition that is not read yet.
             let since = observed.time.adding(milliseconds: -60_000)

@@ -101,6 +101,7 @@ final class World {
             isDisturbed: !scenario.isUndisturbed,
             base: { [requests] in requests.base(of: $0) }
         )
+        observer.isHeld = { [state] in state.holds($0, of: $1, in: $2) }
         fixes = log
         noted.value = { [unowned self] in note($0, $1) }
         devices.onBegin = { [unowned self] number in

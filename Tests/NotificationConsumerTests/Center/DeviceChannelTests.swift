@@ -125,6 +125,21 @@ struct DeviceChannelTests {
         #expect(late.summary == ["device.attempted a"] && late[0].device == "tablet" && late[0].outcome == .accepted)
     }
 
+    @Test func `a device that leaves during a late attempt does not show what it accepts then`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.failed(retryAfter: nil), number: 0)
+        try bench.answer(.accepted, number: 1)
+        bench.fire(100_000)
+        bench.apply(DeviceTests.gone("phone", at: 100_001), 100_001)
+        let events = try bench.answer(.accepted, 100_002, number: 2)
+        #expect(events.summary == ["device.attempted a"] && events[0].outcome == .accepted)
+        #expect(bench.entry(key("order"))?.delivered?.devices == ["tablet"])
+        #expect(bench.sends.count == 4 && bench.sends[3].kind == .remove)
+        try bench.answer(.removed(.requested), 100_003)
+        #expect(bench.entry(key("order"))?.screen == nil)
+    }
+
     @Test func `when every device has refused it, it has failed for the last reason`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))

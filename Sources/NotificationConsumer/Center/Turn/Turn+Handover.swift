@@ -208,7 +208,8 @@ extension Turn {
                 $0.reason = isRefused ? target.refusal ?? .gaveUp : nil
                 if !isRefused { $0.reduced = target.reduced }
             }
-            if !isRefused, let details = entry.delivered?.details {
+            // One that has left meanwhile removes it.
+            if !isRefused, handover.devices?.containsUTF8(of: device) ?? true, let details = entry.delivered?.details {
                 entry.delivered?.details = details.on(details.devices + [device])
             }
         }
