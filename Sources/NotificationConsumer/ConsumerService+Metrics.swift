@@ -36,7 +36,7 @@ extension ConsumerService {
         registry.describe("state.records.without.key", "Records of state without a key, skipped at a restore.")
         registry.describe(
             "delivery.latency",
-            "Time from the timestamp of a request without trigger to the hand-over of its notification; first of each lane turn."
+            "Time from a request, or from when its trigger was due, until a channel accepted its notification, by channel."
         )
         registry.describe(
             "checkpoint.success.timestamp.seconds",

@@ -146,6 +146,14 @@ package enum ChannelResult: Hashable, Sendable {
     case unanswered(retryAfter: Int64?)
     /// Not tried, so that it does not count as an attempt.
     case deferred(retryAfter: Int64?)
+
+    /// Whether a notification was accepted.
+    package var isAcceptance: Bool {
+        switch self {
+        case .accepted, .reduced: true
+        case .removed, .rejected, .gone, .failed, .unanswered, .deferred: false
+        }
+    }
 }
 
 extension UUIDValue {

@@ -76,7 +76,7 @@ extension ServiceScenarios {
                 stack.consumer,
                 [
                     "carillon_notification_events_total",
-                    #"carillon_delivery_latency_seconds_bucket{le="60"}"#,
+                    #"carillon_delivery_latency_seconds_bucket{channel="events",le="60"}"#,
                     #"carillon_checkpoint_success_timestamp_seconds{lane="0"}"#,
                     #"carillon_consumer_rebalances_total{event="assigned"}"#,
                     "carillon_lane_restarts_total ", #"carillon_ready{component="lane-0"} 1"#,

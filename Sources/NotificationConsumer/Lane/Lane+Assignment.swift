@@ -90,33 +90,11 @@ extension Lane {
     }
 
     private func begin(_ number: Int32, _ result: Restore.Result) throws -> OwnedPartition {
-        var rules = LifecycleRules(retention: configuration.retention.milliseconds)
-        rules.channels = intake.requests.channels
-        rules.repeatsEvents = context.guarantee == .atLeastOnce
-        rules.retry = RetryPolicy(configuration.retry)
-        if context.enrichment != nil { rules.enrichment = EnrichmentTimes(configuration.enrichment) }
-        rules.contentBytes = intake.requests.contentBytes
-        rules.keptContentBytes = intake.requests.bound.content(contents: intake.requests.contents + 1)
-        rules.recordBytes = intake.requests.bound.bytes
-        rules.listsRegistrations = configuration.listsRegistrations
-        rules.requiresDevice = configuration.requiresDevice
-        rules.foregroundKept = configuration.foregroundKept.milliseconds
-        rules.maximumDevices = configuration.devicesPerRecipient
-        rules.zones = context.zones
-        rules.isTraced = spans != nil
         // An event in a transaction that was not committed was not sent.
         let isDoubtful = rules.repeatsEvents || rules.channels.hasSends
         var center = try PartitionCenter(
             rules: rules,
-            limits: .init(
-                maximumEntries: configuration.maximumEntries,
-                maximumRecipients: configuration.maximumRecipients,
-                maximumResident: configuration.residentEntries,
-                retention: configuration.retention.milliseconds,
-                entriesPerPiece: configuration.entriesPerPiece,
-                keptSlots: configuration.keptSlots,
-                regionsPerRecipient: configuration.regionsPerRecipient
-            ),
+            limits: .init(configuration),
             store: result.store,
             zones: context.zones.database,
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,

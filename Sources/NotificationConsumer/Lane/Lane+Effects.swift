@@ -24,7 +24,7 @@ extension Lane {
                 if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
                 context.metrics.count(event.name, closes: event.closes)
                 if event.name == .delivered, let written, context.metrics.wantsLatency {
-                    context.metrics.record(latency: now.rawValue - written)
+                    context.metrics.record(latencyOfEvent: now.rawValue - written)
                 }
             case .respond(let event, var trace):
                 try transactions?.beginIfNeeded()

@@ -77,6 +77,9 @@ extension Lane {
             try send.assignmentID == assignmentID
             && usingStore { try owned[send.partition]?.center.apply(result, to: send.work, at: now) } == true
         if !isCurrent { context.metrics.lateOutcomeCount() }
+        if isCurrent, result.isAcceptance, case .deliver = send.work.kind, !send.work.isQuiet {
+            context.metrics.record(latency: now.rawValue - send.work.sequence.time.rawValue, of: send.work.channel)
+        }
         try carryOut(of: send.partition, at: now)
     }
 

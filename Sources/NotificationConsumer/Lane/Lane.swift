@@ -36,6 +36,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     let transactions: KafkaTransactions<Link>?
     let ledger: DeliveryLedger
     let intake: Intake
+    /// Of the centers of all partitions.
+    let rules: LifecycleRules
     var emission: Emission<Link>
     let partitions: Int32
     let logger: Logger
@@ -113,6 +115,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             signals: SignalIntake(application: configuration.defaultApplication, partition: home),
             devices: DeviceIntake(zones: context.zones, partition: home)
         )
+        rules = LifecycleRules(context, intake.requests)
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
         spans = context.tracer.map { LaneSpans($0, context.configuration) }
         sends = Self.sends(of: context, waking: link)

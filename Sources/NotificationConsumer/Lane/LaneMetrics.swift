@@ -33,7 +33,8 @@ package final class LaneMetrics {
     private let timedOutSends: Counter
     private let keylessState: Counter
     private let missingZones: Counter
-    private let latency: Timer
+    /// By channel.
+    private var latencies: [ChannelName: Timer] = [:]
     private let lastCheckpoint: Gauge
     private let restarts: Counter
     private let rebalances: [Rebalance: Counter]
@@ -125,7 +126,7 @@ package final class LaneMetrics {
         timedOutSends = counter("sends.timed.out")
         keylessState = counter("state.records.without.key")
         missingZones = counter("schedule.zones.missing")
-        latency = Timer(label: "delivery.latency", factory: factory)
+        latencies[.events] = Self.latency(of: .events, factory)
         lastCheckpoint = Gauge(
             label: "checkpoint.success.timestamp.seconds",
             dimensions: [("lane", "\(lane)")],
@@ -207,11 +208,22 @@ package final class LaneMetrics {
         deviation.recordMilliseconds(milliseconds)
     }
 
-    /// Records the time from the timestamp of an immediate request to its hand-over. One value per turn is enough: with
+    /// Records the time from the timestamp of an immediate request to its event. One value per turn is enough: with
     /// one per record, lanes would contend for the shared counters.
-    func record(latency milliseconds: Int64) {
+    func record(latencyOfEvent milliseconds: Int64) {
         wantsLatency = false
-        latency.recordMilliseconds(max(0, milliseconds))
+        record(latency: milliseconds, of: .events)
+    }
+
+    /// Records the time from a request, or from when its trigger was due, until a channel has accepted it.
+    func record(latency milliseconds: Int64, of channel: ChannelName) {
+        let timer = latencies[channel] ?? Self.latency(of: channel, factory)
+        latencies[channel] = timer
+        timer.recordMilliseconds(max(0, milliseconds))
+    }
+
+    private static func latency(of channel: ChannelName, _ factory: any MetricsFactory) -> Timer {
+        Timer(label: "delivery.latency", dimensions: [("channel", channel.rawValue)], factory: factory)
     }
 
     func record(checkpointAt time: Timestamp) {

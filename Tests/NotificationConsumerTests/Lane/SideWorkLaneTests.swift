@@ -135,6 +135,27 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
+    @Test func `the latency of a channel is the time from the request to its acceptance, of notifications only`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        for _ in 0..<1000 where channel.begun == 1 { try lane.turn() }
+        channel.accept()
+        try settle(lane)
+        broker.requests[0].records.append((key("a").encoded, Array(#"{"requestId":"r","remove":"all"}"#.utf8)))
+        try settle(lane)
+        #expect(channel.sends.map(\.kind) == [.remove])
+        channel.accept()
+        try settle(lane)
+        let name = "carillon_delivery_latency_seconds"
+        #expect(metric(name + #"_count{channel="test"}"#) == "1")
+        // The first attempt had no answer within 30 s.
+        #expect(metric(name + #"_bucket{channel="test",le="30"}"#) == "0")
+        #expect(metric(name + #"_bucket{channel="test",le="60"}"#) == "1")
+        lane.close()
+    }
+
     @Test func `what a channel tells of itself is published with the answer by which it found out, once`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
