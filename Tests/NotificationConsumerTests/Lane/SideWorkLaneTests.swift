@@ -135,7 +135,8 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
-    @Test func `the latency of a channel is the time from the request to its acceptance, of notifications only`() throws {
+    @Test func `the latency of a channel is the time from the request to its acceptance, of notifications only`() throws
+    {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
         ask("a")
