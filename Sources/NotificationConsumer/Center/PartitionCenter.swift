@@ -305,12 +305,10 @@ struct PartitionCenter {
         let isCapped = !hasRoom || inUse.totals.pending >= limits.maximumEntries && reading == .first
         let isInDoubt = reading == .again || mayHaveBeenHandedOver(request)
         if isCapped, try slot(of: request.key, at: now) == nil {
-            guard hasRoom else {
+            // What may have been sent is taken back, and its answer needs an entry.
+            guard hasRoom || isInDoubt else {
                 inUse.endReplay(before: request.position)
-                return outsideOfEntries(request.key, at: now) { turn in
-                    turn.mayHaveBeenSent = isInDoubt
-                    return turn.refuseCapped(request)
-                }
+                return outsideOfEntries(request.key, at: now) { $0.refuseCapped(request) }
             }
             // The limit decided, not the log.
             return try turn(of: request.key, at: now, from: .clock, mayHaveBeenSent: isInDoubt) {
@@ -334,14 +332,15 @@ struct PartitionCenter {
         return rules.mayHaveBeenHandedOver(request.channel)
     }
 
-    /// Runs a turn whose entry has no room: its effects count, but the entry is dropped.
+    /// Runs a turn whose entry has no room: its events count, but the entry is dropped. So nothing is sent, whose answer nobody would
+    /// expect.
     @discardableResult
     mutating func outsideOfEntries<Result>(
         _ key: NotificationKey,
         at now: Timestamp,
         _ body: (inout Turn) -> Result
     ) -> Result {
-        turnWithoutEntry(of: key, at: now) { $0.run(body) }.result
+        turnWithoutEntry(of: key, at: now, body).result
     }
 
     /// Applies the result of an attempt.

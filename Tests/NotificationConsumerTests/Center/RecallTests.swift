@@ -135,6 +135,13 @@ struct RecallTests {
         let events = bench.apply(DeviceTests.request("a", Self.content), 1_002)
         #expect(events.summary == ["suppressed a!"] && events[0].inDoubt && events[0].reason == .capped)
         #expect(Self.last(bench) == "recall")
+        // The next one waits for its answer.
+        bench.apply(DeviceTests.request("b", Self.content), 1_003)
+        #expect(bench.sends.count == 1)
+        try bench.answer(.removed(.requested), 1_004)
+        #expect(Self.last(bench) == "\(id("b"))")
+        try bench.answer(.accepted, 1_005)
+        #expect(bench.center.inFlight == 0)
     }
 
     @Test func `an answer to what waits in doubt ends what is still being sent`() throws {

@@ -67,6 +67,24 @@ struct RegionTests {
         #expect(bench.center.pendingCount == 1 && bench.entry(key("order"))?.delivered != nil)
     }
 
+    @Test func `what the owner before may have sent for a fix of the backlog is taken back when it has expired since`()
+        throws
+    {
+        var rules = LifecycleRules(retention: 1_000_000)
+        rules.channels = ChannelRules(.test)
+        for isCrossed in [true, false] {
+            var bench = Bench(rules, over: MemoryEntryStore(), firedThrough: at(10_000))
+            bench.center.holdsTimers = true
+            bench.apply(request("q", Self.region(), expiration: at(20_000)), 30_000)
+            bench.apply(Self.fix(false, 10), 30_000)
+            if isCrossed { bench.apply(Self.fix(true, 20), 30_000) }
+            bench.center.holdsTimers = false
+            let events = bench.fire(30_001)
+            #expect(events.summary == ["expired q!"] && events.first?.inDoubt == isCrossed)
+            #expect(bench.sends.map(\.kind) == (isCrossed ? [.remove] : []))
+        }
+    }
+
     @Test func `late and repeated fixes, and fixes of other recipients and applications, change nothing`() throws {
         var bench = Bench()
         bench.apply(request("q", Self.region()))

@@ -45,7 +45,9 @@ extension Turn {
     private mutating func replaceEarlier(by request: CenterInput.Request) -> Bool {
         if entry.hasPending || entry.hasHandover { supersede(by: request) }
         if mayHaveBeenSent { doubt(request) }
-        guard let expiration = request.expiration, expiration <= now, !isOwed(request) else { return true }
+        guard let expiration = request.expiration, expiration <= now, !isOwed(request), !mayBeCrossed(request) else {
+            return true
+        }
         expire(request.id, inDoubt: entry.isInDoubt(Showing(request.id, nil)), request.trace)
         return false
     }
@@ -79,6 +81,12 @@ extension Turn {
             doubt(Showing(request.id, schedule.first), on: request.channel)
         case .floating, .region: break
         }
+    }
+
+    /// Whether a fix of the backlog may have crossed its boundary for the owner before: then it is in doubt when it expires.
+    private func mayBeCrossed(_ request: CenterInput.Request) -> Bool {
+        guard case .region = request.plan else { return false }
+        return mayHaveBeenSent && conditions.holdsTimers
     }
 
     private func isOwed(_ request: CenterInput.Request) -> Bool {
