@@ -39,6 +39,8 @@ final class Observer {
     private var eventsOfRequest: [RequestID: [Int]] = [:]
     /// By request: the events that closed it, without repeats.
     private(set) var closings: [RequestID: [Int]] = [:]
+    /// Requests whose last event says that they wait, also one that is published again.
+    private var opened: Set<RequestID> = []
     private(set) var deadLetters: [Place: Int] = [:]
     private(set) var lost: Set<RequestID> = []
     private var forgotten: Set<RequestID> = []
@@ -128,6 +130,8 @@ final class Observer {
         note("sees \(observed.text)")
         let event = observed.event
         try order.take(observed, model)
+        if event.closes { opened.remove(event.requestID) }
+        if [.scheduled, .held].contains(event.name) { opened.insert(event.requestID) }
         if let first = eventsByID[observed.id], !isTakenAgain(observed, events[first]) {
             try checkRepeat(observed, of: events[first])
             return
@@ -265,10 +269,9 @@ final class Observer {
             // Without transactions, the changelog of the owner before may have what comes later in the log.
             guard other.record.offset < record.offset || !isExactlyOnce, let key = other.record.key else { continue }
             // Without transactions, the next owner may let what was closed wait: the events were written, the changelog was not.
-            let last = events(of: id).last { $0.event.closes || [.scheduled, .held].contains($0.event.name) }
             let isClosed =
                 closings[id]?.contains { events[$0].time < observed.time } ?? false
-                && (isExactlyOnce || last?.event.closes ?? false && !isHeld(id, key, record.partition))
+                && (isExactlyOnce || !opened.contains(id) && !isHeld(id, key, record.partition))
             // A removal, and an occurrence in flight, may still wait for the channel's answer when the request is closed; the event of
             // a removal may be in a partition that is not read yet.
             let since = observed.time.adding(milliseconds: -60_000)
