@@ -15,7 +15,8 @@ final class ScheduleService {
         // Longer than publishing the requests takes, while the service is paused.
         "session.timeout.ms": "120000", "socket.timeout.ms": "300000",
     ]
-    private static let patience = Duration.seconds(600)
+    /// 10,000,000 entries over 640 partitions take more than ten minutes.
+    private static let patience = Duration.seconds(1_800)
 
     private let subject: Subject
     private let broker: BenchmarkBroker

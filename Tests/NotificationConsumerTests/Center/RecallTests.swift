@@ -144,6 +144,23 @@ struct RecallTests {
         #expect(bench.center.inFlight == 0)
     }
 
+    @Test func `what the owner before may have sent, and has expired since, is told as in doubt and taken back`() throws
+    {
+        func expired(_ plan: CenterInput.Plan, _ expiration: Int64) throws -> (isInDoubt: Bool, sends: Int) {
+            var bench = Bench(Self.rules, over: MemoryEntryStore(), firedThrough: at(10_000))
+            let events = bench.apply(request("a", plan, expiration: at(expiration)), 30_000)
+            #expect(events.summary == ["expired a!"])
+            return (try #require(events.first).inDoubt, bench.sends.count)
+        }
+        #expect(try expired(.immediate(collapseWindow: 0), 20_000) == (true, 1))
+        #expect(try expired(interval(5), 20_000) == (true, 1))
+        // Its window would end after that.
+        #expect(try expired(.immediate(collapseWindow: 5_000), 33_000) == (true, 1))
+        // Never due before it expired, or not sent yet.
+        #expect(try expired(interval(5), 3_000) == (false, 0))
+        #expect(try expired(interval(15), 20_000) == (false, 0))
+    }
+
     @Test func `an answer to what waits in doubt ends what is still being sent`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))

@@ -48,8 +48,17 @@ extension Turn {
         guard let expiration = request.expiration, expiration <= now, !isOwed(request), !mayBeCrossed(request) else {
             return true
         }
-        expire(request.id, inDoubt: entry.isInDoubt(Showing(request.id, nil)), request.trace)
+        expire(request)
         return false
+    }
+
+    private mutating func expire(_ request: CenterInput.Request) {
+        expire(request.id, inDoubt: isInDoubt(request), request.trace)
+    }
+
+    /// Whether targets may show any of its occurrences.
+    private func isInDoubt(_ request: CenterInput.Request) -> Bool {
+        entry.screen?.targets.contains { $0.maybes.contains { $0.requestID == request.id } } ?? false
     }
 
     /// The partition has no room for another pending notification: answers the request and remembers its id.
@@ -57,8 +66,9 @@ extension Turn {
         isChanged = true
         // The former owner may have had room.
         if mayHaveBeenSent { doubt(request) }
-        let inDoubt = entry.isInDoubt(Showing(request.id, nil))
-        publish(.suppressed, of: request.id, closes: true, inDoubt: inDoubt, request.trace) { $0.reason = .capped }
+        publish(.suppressed, of: request.id, closes: true, inDoubt: isInDoubt(request), request.trace) {
+            $0.reason = .capped
+        }
         entry.noteApplied(request.position)
         close(request.id)
         return .applied
@@ -77,7 +87,8 @@ extension Turn {
             guard window == 0 || request.timestamp.adding(milliseconds: window) <= through else { return }
             doubt(Showing(request.id, nil), on: request.channel)
         case .scheduled(let schedule):
-            guard schedule.due(for: schedule.first, of: request.id) <= min(now, through) else { return }
+            let due = schedule.due(for: schedule.first, of: request.id)
+            guard due <= min(now, through), request.expiration.map({ due < $0 }) ?? true else { return }
             doubt(Showing(request.id, schedule.first), on: request.channel)
         case .floating, .region: break
         }
@@ -145,7 +156,7 @@ extension Turn {
         let occurrence = schedule.first
         let due = schedule.due(for: occurrence, of: request.id)
         // A request that can never be sent is answered at once, not when it would be due.
-        if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
+        if let expiration = request.expiration, expiration <= due { return expire(request) }
         wait(request, for: .scheduled(schedule, occurrence: occurrence), until: due)
         if due <= now, !isInFlight, !conditions.holdsTimers, !holdsSends(by: request.channel) { return fire() }
         publish(.scheduled, of: request.id, closes: false, request.trace) {
@@ -162,7 +173,7 @@ extension Turn {
         var due = now.adding(milliseconds: window)
         // A stream of updates must not postpone the end of the window forever.
         if let replaced, case .held = replaced.timer, let end = replaced.due { due = min(due, max(now, end)) }
-        if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
+        if let expiration = request.expiration, expiration <= due { return expire(request) }
         wait(request, for: .held, until: due)
         publish(.held, of: request.id, closes: false, request.trace) {
             $0.until = due
