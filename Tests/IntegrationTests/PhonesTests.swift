@@ -81,7 +81,7 @@ struct PhonesTests {
         let report = try JSONDecoder().decode(Report.self, from: Data(program.outputText.utf8))
         #expect(report.errors == [], "seed \(seed)")
         #expect(report.differences == [], "seed \(seed)")
-        #expect(report.requests > 20 && report.sends > 0 && report.kills > 0, "\(report)")
+        #expect(report.requests > 50 && report.sends > 0 && report.kills > 0, "\(report)")
         try await cluster.stop()
         return report
     }

@@ -217,9 +217,8 @@ package final class LaneMetrics {
 
     /// Records the time from a request, or from when its trigger was due, until a channel has accepted it.
     func record(latency milliseconds: Int64, of channel: ChannelName) {
-        let timer = latencies[channel] ?? Self.latency(of: channel, factory)
-        latencies[channel] = timer
-        timer.recordMilliseconds(max(0, milliseconds))
+        if latencies[channel] == nil { latencies[channel] = Self.latency(of: channel, factory) }
+        latencies[channel]?.recordMilliseconds(max(0, milliseconds))
     }
 
     private static func latency(of channel: ChannelName, _ factory: any MetricsFactory) -> Timer {

@@ -45,7 +45,7 @@ extension Turn {
     private mutating func replaceEarlier(by request: CenterInput.Request) -> Bool {
         if entry.hasPending || entry.hasHandover { supersede(by: request) }
         if mayHaveBeenSent { doubt(request) }
-        guard let expiration = request.expiration, expiration <= now, !isOwed(request), !mayBeCrossed(request) else {
+        guard let expiration = request.expiration, expiration <= now, !isOwed(request), !mayHaveCrossed(request) else {
             return true
         }
         expire(request)
@@ -94,10 +94,10 @@ extension Turn {
         }
     }
 
-    /// Whether a fix of the backlog may have crossed its boundary for the owner before: then it is in doubt when it expires.
-    private func mayBeCrossed(_ request: CenterInput.Request) -> Bool {
-        guard case .region = request.plan else { return false }
-        return mayHaveBeenSent && conditions.holdsTimers
+    /// Whether a fix of the backlog decides if it is in doubt when it expires.
+    private func mayHaveCrossed(_ request: CenterInput.Request) -> Bool {
+        guard mayHaveBeenSent, case .region = request.plan else { return false }
+        return mayHaveCrossed(on: request.channel)
     }
 
     private func isOwed(_ request: CenterInput.Request) -> Bool {

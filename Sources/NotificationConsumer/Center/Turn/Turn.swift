@@ -169,10 +169,14 @@ struct Turn {
         entry.isInDoubt(pending.showing) || mayHaveCrossed(pending)
     }
 
-    /// Whether the backlog is being read, and what still waits for a region may have been sent for a fix in it.
     private func mayHaveCrossed(_ pending: StateEntry.Pending) -> Bool {
-        guard conditions.holdsTimers, conditions.doubtThrough != nil, case .region = pending.timer else { return false }
-        return rules.mayHaveBeenHandedOver(pending.channel)
+        guard case .region = pending.timer else { return false }
+        return mayHaveCrossed(on: pending.channel)
+    }
+
+    /// Whether the backlog is being read, and what still waits for a region may have been sent for a fix in it.
+    func mayHaveCrossed(on channel: ChannelName?) -> Bool {
+        conditions.holdsTimers && conditions.doubtThrough != nil && rules.mayHaveBeenHandedOver(channel)
     }
 
     /// Whether an event that hands over what is pending may have been published: nothing can take it back, so it is published
