@@ -11,8 +11,22 @@ extension CarriedTrace: StatePart {
     struct Scan {
         private var (traceparent, tracestate): ([UInt8]?, [UInt8]?)
 
+        /// Scans the surrounding object, the body consuming the values of its other fields.
+        @inline(__always)
+        mutating func object<Other: RawRepresentable<FieldName>>(
+            of fields: Other.Type,
+            in scanner: inout JSONScanner,
+            _ body: (inout JSONScanner, Other) throws(ModelError) -> Void
+        ) throws(ModelError) {
+            try scanner.object(
+                of: fields,
+                { scanner, name throws(ModelError) in try read(name, &scanner) },
+                body
+            )
+        }
+
         /// Reads the value of a trace field, and skips any other member.
-        mutating func read(_ name: JSONStringToken, _ scanner: inout JSONScanner) throws(ModelError) {
+        private mutating func read(_ name: JSONStringToken, _ scanner: inout JSONScanner) throws(ModelError) {
             switch try scanner.field(name, of: Field.self) {
             case .traceparent: traceparent = try Self.bytes(&scanner)
             case .tracestate: tracestate = try Self.bytes(&scanner)

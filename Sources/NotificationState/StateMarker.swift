@@ -94,8 +94,8 @@ extension StateMarker: StatePart {
         var (timeZoneDataVersion, lineage): (String?, String?)
         var locatedApplications: [String] = []
         var (keepsRecipients, hasKeyedIDs) = (false, false)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .form: form = try StateForm.read(&scanner, of: "marker")
             case .offsets: offsets = try Self.readOffsets(&scanner)
             case .replay: replay = try Self.readOffsets(&scanner)
@@ -113,7 +113,6 @@ extension StateMarker: StatePart {
                 }
             case .keepsRecipients: keepsRecipients = try scanner.boolean()
             case .keyedIds: hasKeyedIDs = try scanner.boolean()
-            case nil: try scanner.skipValue()
             }
         }
         _ = try scanner.required(form, Field.form)

@@ -48,22 +48,15 @@ package struct Problem: Error {
 
     /// The response body.
     var json: [UInt8] {
-        var json: [UInt8] = []
-        func member(_ name: String, _ value: String) {
-            json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-            JSONWriter.append(string: name, to: &json)
-            json.append(UInt8(ascii: ":"))
-            JSONWriter.append(string: value, to: &json)
+        JSONObjectWriter.object { object, out in
+            object.member("type", "urn:carillon:problem:\(reason.rawValue)", &out)
+            object.member("title", status.reasonPhrase, &out)
+            object.member("status", Int64(status.code), &out)
+            object.member("detail", detail, &out)
+            object.member("reason", reason.rawValue, &out)
+            object.member("field", field, &out)
+            object.member("partition", partition.map { Int64($0) }, &out)
         }
-        member("type", "urn:carillon:problem:\(reason.rawValue)")
-        member("title", status.reasonPhrase)
-        json += Array(",\"status\":\(status.code)".utf8)
-        member("detail", detail)
-        member("reason", reason.rawValue)
-        if let field { member("field", field) }
-        if let partition { json += Array(",\"partition\":\(partition)".utf8) }
-        json.append(UInt8(ascii: "}"))
-        return json
     }
 
     var response: Response {

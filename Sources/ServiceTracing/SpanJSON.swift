@@ -2,90 +2,92 @@ import NotificationModel
 
 /// Writes `ExportTraceServiceRequest` in the JSON of OTLP: ids are hexadecimal, 64-bit numbers are texts.
 package struct SpanJSON: Sendable {
-    /// The part of a request before its spans.
-    private let head: [UInt8]
-    private static let tail = Array("]}]}]}".utf8)
+    private let resource: [UInt8]
+    private let scope: [UInt8]
 
     /// - Parameters:
     ///   - resource: the attributes of the process, such as `service.name`.
     ///   - version: of the program.
     package init(resource: [(key: String, value: String)], version: String) {
-        var head: [UInt8] = []
-        JSONWriter.append("{\"resourceSpans\":[{\"resource\":{\"attributes\":", to: &head)
-        Self.write(resource.map { Span.Attribute(key: $0.key, value: .text($0.value)) }, to: &head)
-        JSONWriter.append("},\"scopeSpans\":[{\"scope\":{\"name\":\"carillon\",\"version\":", to: &head)
-        JSONWriter.append(string: version, to: &head)
-        JSONWriter.append("},\"spans\":[", to: &head)
-        self.head = head
+        self.resource = JSONObjectWriter.object { object, out in
+            object.member(
+                "attributes",
+                resource.map { .init(key: $0.key, value: .text($0.value)) } as [Span.Attribute],
+                &out
+            )
+        }
+        scope = JSONObjectWriter.object { object, out in
+            object.member("name", "carillon", &out)
+            object.member("version", version, &out)
+        }
     }
 
     /// The body of a request.
     package func body(_ spans: [Span]) -> [UInt8] {
-        var out = head
-        for (index, span) in spans.enumerated() {
-            if index > 0 { JSONWriter.append(",", to: &out) }
-            Self.write(span, to: &out)
-        }
-        return out + Self.tail
-    }
-
-    private static func write(_ span: Span, to out: inout [UInt8]) {
-        JSONWriter.append("{", to: &out)
-        write(span.context, to: &out)
-        if let parent = span.parent {
-            JSONWriter.append(",\"parentSpanId\":", to: &out)
-            JSONWriter.append(string: SpanContext.hex(parent), to: &out)
-        }
-        JSONWriter.append(",\"name\":", to: &out)
-        JSONWriter.append(string: span.name, to: &out)
-        JSONWriter.append(",\"kind\":", to: &out)
-        JSONWriter.append(number: span.kind.rawValue, to: &out)
-        JSONWriter.append(",\"startTimeUnixNano\":", to: &out)
-        JSONWriter.append(string: "\(span.start)", to: &out)
-        JSONWriter.append(",\"endTimeUnixNano\":", to: &out)
-        JSONWriter.append(string: "\(span.end)", to: &out)
-        var attributes = span.attributes
-        if let error = span.error { attributes.append(.init(key: "error.type", value: .text(error))) }
-        if !attributes.isEmpty {
-            JSONWriter.append(",\"attributes\":", to: &out)
-            write(attributes, to: &out)
-        }
-        if !span.links.isEmpty {
-            JSONWriter.append(",\"links\":[", to: &out)
-            for (index, link) in span.links.enumerated() {
-                JSONWriter.append(index == 0 ? "{" : ",{", to: &out)
-                write(link, to: &out)
-                JSONWriter.append("}", to: &out)
+        JSONObjectWriter.object { object, out in
+            object.array("resourceSpans", of: [spans], &out) { spans, out in
+                var object = JSONObjectWriter()
+                object.begin("resource", &out)
+                out += resource
+                object.array("scopeSpans", of: [spans], &out) { spans, out in
+                    var object = JSONObjectWriter()
+                    object.begin("scope", &out)
+                    out += scope
+                    object.member("spans", spans, &out)
+                    object.end(&out)
+                }
+                object.end(&out)
             }
-            JSONWriter.append("]", to: &out)
+        }
+    }
+}
+
+extension Span: JSONWritable {
+    package func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        context.writeIDs(to: &object, &out)
+        object.member("parentSpanId", parent.map(SpanContext.hex), &out)
+        object.member("name", name, &out)
+        object.member("kind", Int64(kind.rawValue), &out)
+        object.member("startTimeUnixNano", "\(start)", &out)
+        object.member("endTimeUnixNano", "\(end)", &out)
+        var attributes = attributes
+        if let error { attributes.append(.init(key: "error.type", value: .text(error))) }
+        if !attributes.isEmpty { object.member("attributes", attributes, &out) }
+        if !links.isEmpty {
+            object.array("links", of: links, &out) { link, out in
+                var object = JSONObjectWriter()
+                link.writeIDs(to: &object, &out)
+                object.end(&out)
+            }
         }
         // `STATUS_CODE_ERROR`; without it the status is unset, as the conventions ask for.
-        if span.error != nil { JSONWriter.append(",\"status\":{\"code\":2}", to: &out) }
-        JSONWriter.append("}", to: &out)
-    }
-
-    private static func write(_ context: SpanContext, to out: inout [UInt8]) {
-        JSONWriter.append("\"traceId\":", to: &out)
-        JSONWriter.append(string: context.trace.hex, to: &out)
-        JSONWriter.append(",\"spanId\":", to: &out)
-        JSONWriter.append(string: SpanContext.hex(context.span), to: &out)
-    }
-
-    private static func write(_ attributes: [Span.Attribute], to out: inout [UInt8]) {
-        JSONWriter.append("[", to: &out)
-        for (index, attribute) in attributes.enumerated() {
-            JSONWriter.append(index == 0 ? "{\"key\":" : ",{\"key\":", to: &out)
-            JSONWriter.append(string: attribute.key, to: &out)
-            switch attribute.value {
-            case .text(let text):
-                JSONWriter.append(",\"value\":{\"stringValue\":", to: &out)
-                JSONWriter.append(string: text, to: &out)
-            case .number(let number):
-                JSONWriter.append(",\"value\":{\"intValue\":", to: &out)
-                JSONWriter.append(string: "\(number)", to: &out)
-            }
-            JSONWriter.append("}}", to: &out)
+        if error != nil {
+            object.begin("status", &out)
+            out += JSONObjectWriter.object { $0.member("code", Int64(2), &$1) }
         }
-        JSONWriter.append("]", to: &out)
+        object.end(&out)
+    }
+}
+
+extension SpanContext {
+    fileprivate func writeIDs(to object: inout JSONObjectWriter, _ out: inout [UInt8]) {
+        object.member("traceId", trace.hex, &out)
+        object.member("spanId", SpanContext.hex(span), &out)
+    }
+}
+
+extension Span.Attribute: JSONWritable {
+    package func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member("key", key, &out)
+        object.begin("value", &out)
+        var typed = JSONObjectWriter()
+        switch value {
+        case .text(let text): typed.member("stringValue", text, &out)
+        case .number(let number): typed.member("intValue", "\(number)", &out)
+        }
+        typed.end(&out)
+        object.end(&out)
     }
 }

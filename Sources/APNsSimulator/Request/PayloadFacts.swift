@@ -71,8 +71,8 @@ struct PayloadFacts: Sendable, Hashable {
     }
 
     private mutating func readAps(_ scanner: inout JSONScanner) throws(ModelError) {
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: ApsField.self) {
+        try scanner.object(of: ApsField.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
             case .alert: hasAlert = try readAlert(&scanner)
             case .badge: badge = try integer(&scanner, "badge")
             case .sound:
@@ -99,7 +99,6 @@ struct PayloadFacts: Sendable, Hashable {
                 try scanner.skipValue()
             case .inputPushToken: activity.wantsToken = try integer(&scanner, "input-push-token") == 1
             case .inputPushChannel: activity.channel = try scanner.value().stringValue
-            case nil: try scanner.skipValue()
             }
         }
     }

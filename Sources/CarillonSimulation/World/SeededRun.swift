@@ -223,11 +223,14 @@ final class SeededRun {
     /// At rest the gauge of open requests has what the events have not closed.
     private func checkOpen() {
         world.check { () throws(Violation) in
-            let seats = world.instances.filter(\.isRunning).flatMap(\.seats)
-            let counted = seats.reduce(0) { $0 + $1.status.snapshot.open.total }
+            let counts = world.openCounts
             let open = world.observer.open.count
-            guard counted == open else {
-                throw Violation(.open, "\(counted) are counted, and \(open) are not closed")
+            guard counts.total == open else {
+                let states = OpenState.allCases.filter { counts[$0] > 0 }.map { "\(counts[$0]) \($0.name)" }
+                throw Violation(
+                    .open,
+                    "\(counts.total) are counted (\(states.joined(separator: ", "))), and \(open) are not closed"
+                )
             }
         }
     }
@@ -405,7 +408,7 @@ final class SeededRun {
         let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
         var next = agenda.first { $0 > now } ?? .max
         // The time of the next attempt is not known here.
-        if world.state.isSending { next = min(next, now + 1_000_000) }
+        if world.state.isSending || world.openCounts[.queued] > 0 { next = min(next, now + 1_000_000) }
         for id in observer.open {
             guard let entry = observer.model.requests[id] else { continue }
             let anchor = entry.record.timestamp

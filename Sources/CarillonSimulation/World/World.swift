@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// A complete simulated deployment: broker, instances with their lanes, devices, and the observers that check them.
@@ -247,6 +248,8 @@ final class World {
         if devices.openCount > 0 { return "\(devices.openCount) sends are in progress" }
         if areRequestsBlocked { return "an open transaction blocks the reading of requests" }
         if state.isSending { return "something is being sent" }
+        // Read again by an owner whose clock is behind, it waits for the instant at which the former owner queued it.
+        if openCounts[.queued] > 0 { return "a request is queued" }
         if let input = unreadInputs { return "\(input) is not read yet" }
         if let unanswered = observer.loop?.unanswered { return unanswered }
         if let unanswered = fixes.unanswered { return unanswered }

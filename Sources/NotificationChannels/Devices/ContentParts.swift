@@ -61,8 +61,8 @@ struct ContentParts {
     /// - Parameter localization: the variant whose texts take the place of the content's.
     init(_ scanner: inout JSONScanner, localization: String? = nil) throws(ModelError) {
         var localizations: Int?
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .title: title = try scanner.string()
             case .subtitle: subtitle = try scanner.string()
             case .body: body = try scanner.string()
@@ -83,7 +83,6 @@ struct ContentParts {
             case .attachments: attachments = try Self.place(&scanner)
             case .userInfo: userInfo = try Self.place(&scanner)
             case .localizations: localizations = try Self.place(&scanner)
-            case nil: try scanner.skipValue()
             }
         }
         if let localization, let localizations { try localize(scanner, at: localizations, as: localization) }
@@ -94,13 +93,12 @@ struct ContentParts {
         scanner.position = place
         try scanner.object { scanner, name throws(ModelError) in
             guard scanner.materialise(name).hasSameUTF8(as: tag) else { return try scanner.skipValue() }
-            try scanner.object { scanner, name throws(ModelError) in
+            try scanner.object(of: VariantField.self, from: .state) { scanner, field throws(ModelError) in
                 // A localization key would take the place of the text.
-                switch try scanner.field(name, of: VariantField.self) {
+                switch field {
                 case .title: (title, titleLocalization) = (try scanner.string(), nil)
                 case .subtitle: (subtitle, subtitleLocalization) = (try scanner.string(), nil)
                 case .body: (body, bodyLocalization) = (try scanner.string(), nil)
-                case nil: try scanner.skipValue()
                 }
             }
         }
@@ -114,11 +112,10 @@ struct ContentParts {
 
     private static func localization(_ scanner: inout JSONScanner) throws(ModelError) -> LocalizationParts {
         var (key, arguments): (JSONStringToken?, Int?)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: LocalizationField.self) {
+        try scanner.object(of: LocalizationField.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .key: key = try scanner.string()
             case .arguments: arguments = try place(&scanner)
-            case nil: try scanner.skipValue()
             }
         }
         return LocalizationParts(key: try scanner.required(key, LocalizationField.key), arguments: arguments)
@@ -130,12 +127,11 @@ struct ContentParts {
             sound.name = try scanner.string()
             return sound
         }
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: SoundField.self) {
+        try scanner.object(of: SoundField.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .name: sound.name = try scanner.string()
             case .critical: sound.isCritical = try scanner.boolean()
             case .volume: sound.volume = try place(&scanner)
-            case nil: try scanner.skipValue()
             }
         }
         return sound
@@ -148,5 +144,25 @@ extension ContentParts {
         func isText(_ text: JSONStringToken?) -> Bool { text.map { $0.count > 0 } ?? false }
         return isText(title) || isText(subtitle) || isText(body) || titleLocalization != nil
             || subtitleLocalization != nil || bodyLocalization != nil
+    }
+
+    private enum AttachmentField: FieldName {
+        case url
+    }
+
+    /// The URL of the first attachment over `https`: Android and browsers load no other.
+    ///
+    /// - Parameter scanner: of the content.
+    func secureImage(in scanner: JSONScanner) throws(ModelError) -> String? {
+        guard let place = attachments else { return nil }
+        var (scanner, image) = (scanner, String?.none)
+        scanner.position = place
+        try scanner.array { scanner, _ throws(ModelError) in
+            try scanner.object(of: AttachmentField.self, from: .state) { scanner, _ throws(ModelError) in
+                let url = scanner.materialise(try scanner.string())
+                if image == nil, url.lowercased().hasPrefix("https://") { image = url }
+            }
+        }
+        return image
     }
 }

@@ -129,14 +129,13 @@ package struct PresentedDevice: Hashable, Sendable {
     private init(_ scanner: inout JSONScanner) throws(ModelError) {
         var device = PresentedDevice(name: "")
         var name: String?
-        try scanner.object { scanner, member throws(ModelError) in
-            switch try scanner.field(member, of: Field.self) {
+        try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
             case .device: name = scanner.materialise(try scanner.string())
             case .presentation: device.presentation = try scanner.options(PresentationOptions.self)
             case .badge: device.badge = try scanner.integer(in: 0...ModelLimits.badge)
             case .interruptionLevel: device.interruptionLevel = try scanner.choice(InterruptionLevel.self)
             case .localization: device.localization = scanner.materialise(try scanner.string())
-            case nil: try scanner.skipValue()
             }
         }
         device.name = try scanner.required(name, Field.device)

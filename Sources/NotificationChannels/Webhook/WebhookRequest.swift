@@ -58,29 +58,20 @@ struct WebhookRequests: Sendable {
     /// Appends the CloudEvent.
     private func write(_ send: ChannelSend, id: String, to out: inout [UInt8]) {
         let event = event(of: send)
-        JSONWriter.append("{\"specversion\":\"1.0\",\"id\":", to: &out)
-        JSONWriter.append(string: id, to: &out)
-        JSONWriter.append(",\"source\":", to: &out)
-        JSONWriter.append(string: source, to: &out)
-        JSONWriter.append(",\"type\":\"", to: &out)
-        JSONWriter.append(event.name.type, to: &out)
-        JSONWriter.append("\",\"subject\":", to: &out)
-        JSONWriter.append(string: String(decoding: event.key.encoded, as: UTF8.self), to: &out)
-        JSONWriter.append(",\"time\":", to: &out)
-        JSONWriter.append(timestamp: send.sequence.time, to: &out)
-        JSONWriter.append(",\"sequence\":", to: &out)
-        JSONWriter.append(string: send.sequence.text, to: &out)
-        if let traceparent = send.trace.traceparent {
-            JSONWriter.append(",\"traceparent\":", to: &out)
-            JSONWriter.append(string: String(decoding: traceparent, as: UTF8.self), to: &out)
-        }
-        if let tracestate = send.trace.tracestate {
-            JSONWriter.append(",\"tracestate\":", to: &out)
-            JSONWriter.append(string: String(decoding: tracestate, as: UTF8.self), to: &out)
-        }
-        JSONWriter.append(",\"datacontenttype\":\"application/json\",\"data\":", to: &out)
+        var object = JSONObjectWriter()
+        object.member("specversion", "1.0", &out)
+        object.member("id", id, &out)
+        object.member("source", source, &out)
+        object.member("type", event.name.type, &out)
+        object.member("subject", String(decoding: event.key.encoded, as: UTF8.self), &out)
+        object.member("time", send.sequence.time, &out)
+        object.member("sequence", send.sequence.text, &out)
+        object.member("traceparent", send.trace.traceparent.map { String(decoding: $0, as: UTF8.self) }, &out)
+        object.member("tracestate", send.trace.tracestate.map { String(decoding: $0, as: UTF8.self) }, &out)
+        object.member("datacontenttype", "application/json", &out)
+        object.begin("data", &out)
         event.write(to: &out)
-        JSONWriter.append("}", to: &out)
+        object.end(&out)
     }
 
     /// The event that the receiver gets.

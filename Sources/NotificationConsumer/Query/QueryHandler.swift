@@ -47,12 +47,9 @@ struct QueryHandler: Sendable {
     private func listDevices(_ call: Call) async throws -> Response {
         let found = try await devices(call, "")
         return Self.json { json in
-            JSONWriter.append("{\"devices\":[", to: &json)
-            for (index, device) in found.enumerated() {
-                if index > 0 { JSONWriter.append(",", to: &json) }
-                device.write(to: &json, showsToken: Self.showsTokens(call))
-            }
-            JSONWriter.append("]}", to: &json)
+            var object = JSONObjectWriter()
+            object.array("devices", of: found, &json) { $0.write(to: &$1, showsToken: Self.showsTokens(call)) }
+            object.end(&json)
         }
     }
 
@@ -93,18 +90,10 @@ struct QueryHandler: Sendable {
         query.after = try Self.number("after", parameters, in: 0...Int64.max)
         let page = call.isOfOtherApplication ? NotificationQuery.Page() : try await self.page(for: query)
         return Self.json { json in
-            JSONWriter.append("{\"notifications\":[", to: &json)
-            for (index, notification) in page.notifications.enumerated() {
-                if index > 0 { JSONWriter.append(",", to: &json) }
-                notification.write(to: &json)
-            }
-            JSONWriter.append("]", to: &json)
-            if let next = page.next {
-                JSONWriter.append(",\"next\":\"", to: &json)
-                JSONWriter.append(number: next, to: &json)
-                JSONWriter.append("\"", to: &json)
-            }
-            JSONWriter.append("}", to: &json)
+            var object = JSONObjectWriter()
+            object.array("notifications", of: page.notifications, &json) { $0.write(to: &$1) }
+            object.member("next", page.next.map { "\($0)" }, &json)
+            object.end(&json)
         }
     }
 

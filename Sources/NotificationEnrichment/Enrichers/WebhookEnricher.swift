@@ -50,18 +50,14 @@ package struct WebhookEnricher: Enricher {
     private func request(_ content: NotificationContent, _ input: EnrichmentInput) -> (
         body: [UInt8], headers: [EnrichmentHeader]
     ) {
-        var body: [UInt8] = []
-        JSONWriter.append("{\"application\":", to: &body)
-        JSONWriter.append(string: input.application, to: &body)
-        JSONWriter.append(",\"recipient\":", to: &body)
-        JSONWriter.append(string: input.recipient, to: &body)
-        JSONWriter.append(",\"identifier\":", to: &body)
-        JSONWriter.append(string: input.identifier, to: &body)
-        JSONWriter.append(",\"requestId\":", to: &body)
-        JSONWriter.append(string: input.requestID, to: &body)
-        JSONWriter.append(",\"content\":", to: &body)
-        content.write(to: &body)
-        JSONWriter.append("}", to: &body)
+        let body = JSONObjectWriter.object { object, out in
+            object.member("application", input.application, &out)
+            object.member("recipient", input.recipient, &out)
+            object.member("identifier", input.identifier, &out)
+            object.member("requestId", input.requestID, &out)
+            object.begin("content", &out)
+            content.write(to: &out)
+        }
 
         // The same for every attempt to deliver this occurrence, and different from the ids of its events.
         let occurrence = input.occurrence.map { "\($0.rawValue)" } ?? ""

@@ -54,14 +54,13 @@ public final class KeptCategory: Sendable {
         var identifier: String?
         var (hasDismissAction, response) = (false, ResponsePolicy.forward)
         var (actions, textActions): ([String], [String]) = ([], [])
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
             case .identifier: identifier = try scanner.shortText(atLeast: 1)
             case .dismiss: hasDismissAction = try scanner.boolean()
             case .response: response = try scanner.choice(ResponsePolicy.self)
             case .actions: actions = try scanner.actionIdentifiers(limit: ModelLimits.actions)
             case .textActions: textActions = try scanner.actionIdentifiers(limit: ModelLimits.actions)
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

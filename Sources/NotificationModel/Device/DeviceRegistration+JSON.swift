@@ -30,28 +30,27 @@ extension DeviceRegistration: JSONWritable {
         var status: AuthorizationStatus?
         var settings: DeviceSettings?
         var registeredAt: Timestamp?
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
-            case .platform: try scanner.once(&platform, scanner.materialise(scanner.string()))
-            case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
-            case .kind: try scanner.once(&kind, scanner.choice(TokenKind.self))
+        try scanner.object(of: Field.self, from: origin) { scanner, field throws(ModelError) in
+            switch field {
+            case .platform: platform = try scanner.materialise(scanner.string())
+            case .token: token = try scanner.materialise(scanner.string())
+            case .kind: kind = try scanner.choice(TokenKind.self)
             case .attributesType:
                 let bytes = 1...ModelLimits.attributesTypeBytes
-                try scanner.once(&attributesType, scanner.printable(bytes: bytes))
+                attributesType = try scanner.printable(bytes: bytes)
             case .activity:
-                try scanner.once(&activity, scanner.keyComponent())
+                activity = try scanner.keyComponent()
             case .pushToStart:
-                try scanner.once(&pushToStart, scanner.keyComponent())
-            case .environment: try scanner.once(&environment, scanner.choice(Environment.self))
+                pushToStart = try scanner.keyComponent()
+            case .environment: environment = try scanner.choice(Environment.self)
             case .bundleIdentifier:
-                try scanner.once(&bundleIdentifier, scanner.printable(bytes: 1...ModelLimits.bundleIdentifierBytes))
-            case .locale: try scanner.once(&locale, scanner.locale())
-            case .timeZone: try scanner.once(&timeZone, scanner.printable(bytes: 1...ModelLimits.timeZoneBytes))
-            case .appVersion: try scanner.once(&appVersion, scanner.printable(bytes: 1...ModelLimits.appVersionBytes))
-            case .authorizationStatus: try scanner.once(&status, scanner.choice(AuthorizationStatus.self))
-            case .settings: try scanner.once(&settings, DeviceSettings(&scanner, origin))
-            case .registeredAt: try scanner.once(&registeredAt, scanner.timestamp())
-            case nil: try scanner.passOver(origin)
+                bundleIdentifier = try scanner.printable(bytes: 1...ModelLimits.bundleIdentifierBytes)
+            case .locale: locale = try scanner.locale()
+            case .timeZone: timeZone = try scanner.printable(bytes: 1...ModelLimits.timeZoneBytes)
+            case .appVersion: appVersion = try scanner.printable(bytes: 1...ModelLimits.appVersionBytes)
+            case .authorizationStatus: status = try scanner.choice(AuthorizationStatus.self)
+            case .settings: settings = try DeviceSettings(&scanner, origin)
+            case .registeredAt: registeredAt = try scanner.timestamp()
             }
         }
         try self.init(

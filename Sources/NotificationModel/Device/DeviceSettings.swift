@@ -134,21 +134,22 @@ extension DeviceSettings: JSONWritable {
 
     init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
         var settings = DeviceSettings()
-        try scanner.object { scanner, member throws(ModelError) in
-            switch try scanner.field(member, of: Field.self) {
-            case .alertStyle: return try scanner.once(&settings.alertStyle, scanner.choice(AlertStyle.self))
-            case .showPreviews: return try scanner.once(&settings.showPreviews, scanner.choice(ShowPreviews.self))
-            case .providesAppNotificationSettings:
-                return try scanner.once(&settings.providesAppNotificationSettings, scanner.boolean())
-            case nil: break
+        try scanner.object(
+            of: Field.self,
+            { scanner, member throws(ModelError) in
+                let text = scanner.materialise(member)
+                guard let name = Name(rawValue: text), name.rawValue.hasSameUTF8(as: text) else {
+                    return try scanner.passOver(origin)
+                }
+                guard settings[name] == nil else { throw scanner.value("appears twice") }
+                settings[name] = try scanner.choice(NotificationSetting.self)
             }
-            let text = scanner.materialise(member)
-            guard let name = Name(rawValue: text), name.rawValue.hasSameUTF8(as: text) else {
-                return try scanner.passOver(origin)
+        ) { scanner, field throws(ModelError) in
+            switch field {
+            case .alertStyle: settings.alertStyle = try scanner.choice(AlertStyle.self)
+            case .showPreviews: settings.showPreviews = try scanner.choice(ShowPreviews.self)
+            case .providesAppNotificationSettings: settings.providesAppNotificationSettings = try scanner.boolean()
             }
-            var setting = settings[name]
-            try scanner.once(&setting, scanner.choice(NotificationSetting.self))
-            settings[name] = setting
         }
         self = settings
     }

@@ -87,15 +87,14 @@ extension ChannelEvent {
     private init(_ scanner: inout JSONScanner, _ name: Name) throws(ModelError) {
         var (channel, application, at): (ChannelName?, String?, Timestamp?)
         var (environment, instance, reason): (DeviceRegistration.Environment?, String?, String?)
-        try scanner.object { scanner, member throws(ModelError) in
-            switch try scanner.field(member, of: Field.self) {
-            case .channel: try scanner.once(&channel, scanner.choice(ChannelName.self))
-            case .application: try scanner.once(&application, scanner.materialise(scanner.string()))
-            case .environment: try scanner.once(&environment, scanner.choice(DeviceRegistration.Environment.self))
-            case .instance: try scanner.once(&instance, scanner.materialise(scanner.string()))
-            case .at: try scanner.once(&at, scanner.timestamp())
-            case .reason: try scanner.once(&reason, scanner.materialise(scanner.string()))
-            case nil: try scanner.skipValue()
+        try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
+            case .channel: channel = try scanner.choice(ChannelName.self)
+            case .application: application = try scanner.materialise(scanner.string())
+            case .environment: environment = try scanner.choice(DeviceRegistration.Environment.self)
+            case .instance: instance = try scanner.materialise(scanner.string())
+            case .at: at = try scanner.timestamp()
+            case .reason: reason = try scanner.materialise(scanner.string())
             }
         }
         self.init(

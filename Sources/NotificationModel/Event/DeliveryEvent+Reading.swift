@@ -14,47 +14,11 @@ extension DeliveryEvent {
     }
 }
 
-private enum EventField: UInt8 {
+private enum EventField: FieldName {
     case requestId, application, recipient, identifier, closes, occurrence, nextTriggerDate, until, first, last
     case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, thread,
         expiration
     case outcome, reduced, detail, late, omitted, inDoubt
-
-    static func named(_ name: FieldName) -> EventField? {
-        switch name {
-        case "requestId": .requestId
-        case "application": .application
-        case "recipient": .recipient
-        case "identifier": .identifier
-        case "closes": .closes
-        case "occurrence": .occurrence
-        case "nextTriggerDate": .nextTriggerDate
-        case "until": .until
-        case "first": .first
-        case "last": .last
-        case "count": .count
-        case "replaces": .replaces
-        case "by": .by
-        case "into": .into
-        case "known": .known
-        case "reason": .reason
-        case "channel": .channel
-        case "device": .device
-        case "content": .content
-        case "enrichment": .enrichment
-        case "devices": .devices
-        case "actions": .actions
-        case "thread": .thread
-        case "expiration": .expiration
-        case "outcome": .outcome
-        case "reduced": .reduced
-        case "detail": .detail
-        case "late": .late
-        case "omitted": .omitted
-        case "inDoubt": .inDoubt
-        default: nil
-        }
-    }
 }
 
 extension JSONScanner {
@@ -62,7 +26,6 @@ extension JSONScanner {
         _ name: DeliveryEventName,
         in json: [UInt8]
     ) throws(ModelError) -> DeliveryEvent {
-        var seen = SeenFields()
         var parts: (application: String, recipient: String, identifier: String) = ("", "", "")
         var event = DeliveryEvent(
             name: name,
@@ -70,12 +33,7 @@ extension JSONScanner {
             key: try NotificationKey(application: "a", recipient: "r", identifier: ""),
             closes: false
         )
-        try object { scanner, label throws(ModelError) in
-            guard let field = try scanner.field(label, EventField.named) else {
-                try scanner.skipValue()
-                return
-            }
-            try seen.insert(field)
+        let seen = try object(of: EventField.self, from: .record) { scanner, field throws(ModelError) in
             switch field {
             case .requestId: event.requestID = try scanner.requestID()
             case .application: parts.application = scanner.materialise(try scanner.string())
@@ -113,11 +71,7 @@ extension JSONScanner {
             case .inDoubt: event.inDoubt = try scanner.boolean()
             }
         }
-        let required: [(EventField, String)] = [
-            (.requestId, "requestId"), (.application, "application"), (.recipient, "recipient"),
-            (.identifier, "identifier"), (.closes, "closes"),
-        ]
-        for (field, label) in required where !seen.contains(field) { throw missing(label) }
+        try seen.require(.requestId, .application, .recipient, .identifier, .closes)
         event.key = try NotificationKey(
             application: parts.application,
             recipient: parts.recipient,
@@ -143,14 +97,13 @@ extension DeliveryEvent.Thread {
     fileprivate init(_ scanner: inout JSONScanner, of json: [UInt8]) throws(ModelError) {
         var identifier: ArraySlice<UInt8>?
         var (count, isUpdate) = (Int64(1), false)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
             case .identifier:
                 let text = try scanner.string()
                 identifier = json[text.start..<text.end]
             case .count: count = try scanner.integer(in: 1...Int64(Int32.max))
             case .update: isUpdate = try scanner.boolean()
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

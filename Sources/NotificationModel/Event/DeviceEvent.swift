@@ -100,20 +100,19 @@ extension DeviceEvent {
         var at: Timestamp?
         var reason: ReasonCode?
         var shows: [String]?
-        try scanner.object { scanner, member throws(ModelError) in
-            switch try scanner.field(member, of: Field.self) {
-            case .application: try scanner.once(&application, scanner.materialise(scanner.string()))
-            case .recipient: try scanner.once(&recipient, scanner.materialise(scanner.string()))
-            case .device: try scanner.once(&device, scanner.materialise(scanner.string()))
-            case .platform: try scanner.once(&platform, scanner.materialise(scanner.string()))
-            case .kind: try scanner.once(&kind, scanner.choice(TokenKind.self))
-            case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
-            case .environment: try scanner.once(&environment, scanner.choice(DeviceRegistration.Environment.self))
-            case .bundleIdentifier: try scanner.once(&bundle, scanner.materialise(scanner.string()))
-            case .at: try scanner.once(&at, scanner.timestamp())
-            case .reason: try scanner.once(&reason, scanner.choice(ReasonCode.self))
-            case .shows: try scanner.once(&shows, scanner.texts())
-            case nil: try scanner.skipValue()
+        try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
+            case .application: application = try scanner.materialise(scanner.string())
+            case .recipient: recipient = try scanner.materialise(scanner.string())
+            case .device: device = try scanner.materialise(scanner.string())
+            case .platform: platform = try scanner.materialise(scanner.string())
+            case .kind: kind = try scanner.choice(TokenKind.self)
+            case .token: token = try scanner.materialise(scanner.string())
+            case .environment: environment = try scanner.choice(DeviceRegistration.Environment.self)
+            case .bundleIdentifier: bundle = try scanner.materialise(scanner.string())
+            case .at: at = try scanner.timestamp()
+            case .reason: reason = try scanner.choice(ReasonCode.self)
+            case .shows: shows = try scanner.texts()
             }
         }
         try self.init(

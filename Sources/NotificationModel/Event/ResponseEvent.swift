@@ -77,21 +77,20 @@ extension ResponseEvent {
         var matched: Bool?
         var content: ArraySlice<UInt8>?
         var omitted: [String]?
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
-            case .responseID: try scanner.once(&responseID, scanner.requestID())
-            case .requestID: try scanner.once(&requestID, scanner.requestID())
-            case .application: try scanner.once(&application, scanner.materialise(scanner.string()))
-            case .recipient: try scanner.once(&recipient, scanner.materialise(scanner.string()))
-            case .identifier: try scanner.once(&identifier, scanner.materialise(scanner.string()))
-            case .device: try scanner.once(&device, scanner.materialise(scanner.string()))
-            case .actionIdentifier: try scanner.once(&action, scanner.materialise(scanner.string()))
-            case .userText: try scanner.once(&userText, scanner.materialise(scanner.string()))
-            case .matched: try scanner.once(&matched, scanner.boolean())
-            case .categoryIdentifier: try scanner.once(&category, scanner.materialise(scanner.string()))
-            case .content: try scanner.once(&content, scanner.object(of: json))
-            case .omitted: try scanner.once(&omitted, scanner.texts())
-            case nil: try scanner.skipValue()
+        try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
+            case .responseID: responseID = try scanner.requestID()
+            case .requestID: requestID = try scanner.requestID()
+            case .application: application = try scanner.materialise(scanner.string())
+            case .recipient: recipient = try scanner.materialise(scanner.string())
+            case .identifier: identifier = try scanner.materialise(scanner.string())
+            case .device: device = try scanner.materialise(scanner.string())
+            case .actionIdentifier: action = try scanner.materialise(scanner.string())
+            case .userText: userText = try scanner.materialise(scanner.string())
+            case .matched: matched = try scanner.boolean()
+            case .categoryIdentifier: category = try scanner.materialise(scanner.string())
+            case .content: content = try scanner.object(of: json)
+            case .omitted: omitted = try scanner.texts()
             }
         }
         try self.init(

@@ -14,28 +14,24 @@ extension ArraySlice<UInt8> {
     ///   - field: ASCII.
     ///   - place: of the rarest byte of the name, which is looked for first.
     func mayName(_ field: StaticString, around place: Int) -> Bool {
-        withUnsafeBytes { bytes in
-            Self.contains(bytes, field, around: place) || Self.contains(bytes, "\\u", around: 0)
-        }
+        withUnsafeBytes { $0.hasText(field, around: place) || $0.hasText("\\u", around: 0) }
     }
+}
 
+extension UnsafeRawBufferPointer {
     /// Whether a text is in the bytes.
     ///
     /// - Parameters:
     ///   - text: ASCII.
     ///   - place: of its rarest byte, which is looked for first.
     func hasText(_ text: StaticString, around place: Int) -> Bool {
-        withUnsafeBytes { Self.contains($0, text, around: place) }
-    }
-
-    private static func contains(_ bytes: UnsafeRawBufferPointer, _ text: StaticString, around place: Int) -> Bool {
-        guard let start = bytes.baseAddress else { return false }
+        guard let start = baseAddress else { return false }
         let rarest = Int32(text.utf8Start[place])
         var from = place
-        while from < bytes.count, let found = memchr(start + from, rarest, bytes.count - from) {
+        while from < count, let found = memchr(start + from, rarest, count - from) {
             let index = UnsafeRawPointer(found) - start
             let begin = index - place
-            if begin + text.utf8CodeUnitCount <= bytes.count,
+            if begin + text.utf8CodeUnitCount <= count,
                 memcmp(start + begin, text.utf8Start, text.utf8CodeUnitCount) == 0
             {
                 return true

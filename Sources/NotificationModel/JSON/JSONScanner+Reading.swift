@@ -2,8 +2,11 @@
 public enum JSONOrigin {
     /// A record on Kafka: a newer version may have added fields, which are passed over.
     case record
-    /// The body of a call: a misspelled field is refused.
+    /// The body of a call, or a request: a misspelled field is refused.
     case body
+    /// Carillon, after it has checked it: a newer version may have added fields, and the database of time zones may have
+    /// lost a zone since.
+    case state
 }
 
 extension JSONScanner {
@@ -22,16 +25,10 @@ extension JSONScanner {
         }
     }
 
-    /// Skips the value of an unknown member of a record; refuses that of a body.
+    /// Skips the value of an unknown member; refuses that of a body.
     public mutating func passOver(_ origin: JSONOrigin) throws(ModelError) {
-        guard origin == .record else { throw unknownField() }
+        guard origin != .body else { throw unknownField() }
         try skipValue()
-    }
-
-    /// Sets what a member gives; throws if the member repeats.
-    public func once<Value>(_ slot: inout Value?, _ value: Value) throws(ModelError) {
-        guard slot == nil else { throw self.value("appears twice") }
-        slot = value
     }
 
     /// A string of a bounded number of bytes without control characters.
@@ -52,5 +49,64 @@ extension JSONScanner {
     /// An application, a device or an identifier: not empty and without control characters, as in a key.
     public mutating func keyComponent() throws(ModelError) -> String {
         try printable(bytes: 1...ModelLimits.keyComponentBytes)
+    }
+
+    func unknownField() -> ModelError {
+        ModelError(.unknownField, field: "", "is not a field of this object")
+    }
+
+    package func missing(_ field: String) -> ModelError {
+        ModelError(.invalid, field: field, "is missing")
+    }
+
+    /// A string of a bounded number of bytes.
+    mutating func string(bytes range: ClosedRange<Int>) throws(ModelError) -> JSONStringToken {
+        let text = try string()
+        let count = text.isEscaped ? unescaped(text).count : text.count
+        guard range.contains(count) else {
+            throw value(
+                count < range.lowerBound
+                    ? "must not be empty" : "has \(count) bytes, at most \(range.upperBound) are allowed"
+            )
+        }
+        return text
+    }
+
+    /// One of the raw values of an enumeration.
+    package mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ type: Value.Type
+    ) throws(ModelError) -> Value {
+        let text = try string()
+        let name = materialise(text)
+        // Compare the lengths too: Swift's strings are equal if they are equivalent in Unicode.
+        if let found = Value(rawValue: name), found.rawValue.utf8.count == name.utf8.count { return found }
+        throw value("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+
+    package mutating func timestamp() throws(ModelError) -> Timestamp {
+        let text = try string()
+        let found = try withBytes(text) { bytes throws(ModelError) in Timestamp(rfc3339: bytes) }
+        guard let found else {
+            throw value("must be an RFC 3339 date and time such as 2026-11-21T09:00:00.000Z")
+        }
+        return found
+    }
+
+    package mutating func requestID() throws(ModelError) -> RequestID {
+        let text = try string()
+        return try withBytes(text) { bytes throws(ModelError) in try RequestID(bytes: bytes) }
+    }
+
+    /// An object, as a slice of the scanned bytes.
+    package mutating func object(of source: [UInt8]) throws(ModelError) -> ArraySlice<UInt8> {
+        guard peek() == 0x7B else { throw unexpected("an object") }
+        let start = position
+        try skipValue()
+        return source[start..<position]
+    }
+
+    /// A text of at most ``ModelLimits/shortTextBytes``.
+    public mutating func shortText(atLeast minimum: Int = 0) throws(ModelError) -> String {
+        materialise(try string(bytes: minimum...ModelLimits.shortTextBytes))
     }
 }

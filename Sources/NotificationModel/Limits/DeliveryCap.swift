@@ -32,13 +32,12 @@ extension DeliveryCap: JSONWritable {
 }
 
 extension JSONScanner {
-    mutating func deliveryCap(_ origin: ScanOrigin) throws(ModelError) -> DeliveryCap {
+    mutating func deliveryCap(_ origin: JSONOrigin) throws(ModelError) -> DeliveryCap {
         var (count, period): (Int64?, Double?)
-        try object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: DeliveryCap.Field.self) {
-            case .count: try count.setOnce(scanner.integer(in: 1...ModelLimits.capCount))
-            case .period: try period.setOnce(scanner.decimal(in: 1...ModelLimits.capPeriod))
-            case nil: try scanner.skipUnknownField(origin)
+        try object(of: DeliveryCap.Field.self, from: origin) { scanner, field throws(ModelError) in
+            switch field {
+            case .count: count = try scanner.integer(in: 1...ModelLimits.capCount)
+            case .period: period = try scanner.decimal(in: 1...ModelLimits.capPeriod)
             }
         }
         return DeliveryCap(

@@ -57,12 +57,11 @@ extension DeliveryLimits: JSONWritable {
     /// Reads an object of the changelog.
     package convenience init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (quietHours, cap, digest): (QuietHours?, DeliveryCap?, DigestPolicy?)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
             case .quietHours: quietHours = try scanner.quietHours(.state)
             case .cap: cap = try scanner.deliveryCap(.state)
             case .digest: digest = try scanner.digestPolicy(.state)
-            case nil: try scanner.skipValue()
             }
         }
         self.init(quietHours, cap, digest)

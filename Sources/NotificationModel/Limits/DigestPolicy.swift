@@ -93,16 +93,15 @@ extension DigestPolicy: JSONWritable {
 }
 
 extension JSONScanner {
-    mutating func digestPolicy(_ origin: ScanOrigin) throws(ModelError) -> DigestPolicy {
+    mutating func digestPolicy(_ origin: JSONOrigin) throws(ModelError) -> DigestPolicy {
         var (by, window): (DigestPolicy.Group?, Double?)
         var (title, body): (String?, String?)
-        try object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: DigestPolicy.Field.self) {
-            case .by: try by.setOnce(scanner.choice(DigestPolicy.Group.self))
-            case .window: try window.setOnce(scanner.decimal(in: 1...ModelLimits.digestWindow))
-            case .title: try title.setOnce(scanner.digestTemplate(origin))
-            case .body: try body.setOnce(scanner.digestTemplate(origin))
-            case nil: try scanner.skipUnknownField(origin)
+        try object(of: DigestPolicy.Field.self, from: origin) { scanner, field throws(ModelError) in
+            switch field {
+            case .by: by = try scanner.choice(DigestPolicy.Group.self)
+            case .window: window = try scanner.decimal(in: 1...ModelLimits.digestWindow)
+            case .title: title = try scanner.digestTemplate(origin)
+            case .body: body = try scanner.digestTemplate(origin)
             }
         }
         return DigestPolicy(
@@ -113,9 +112,9 @@ extension JSONScanner {
         )
     }
 
-    private mutating func digestTemplate(_ origin: ScanOrigin) throws(ModelError) -> String {
+    private mutating func digestTemplate(_ origin: JSONOrigin) throws(ModelError) -> String {
         let text = materialise(try string(bytes: 1...ModelLimits.shortTextBytes))
-        guard origin == .request else { return text }
+        guard origin != .state else { return text }
         do throws(TemplateError) {
             _ = try Template<DigestVariable>(text)
         } catch {

@@ -107,16 +107,15 @@ extension QuietHours: JSONWritable {
 }
 
 extension JSONScanner {
-    mutating func quietHours(_ origin: ScanOrigin) throws(ModelError) -> QuietHours {
+    mutating func quietHours(_ origin: JSONOrigin) throws(ModelError) -> QuietHours {
         var (start, end): (Int?, Int?)
         var (policy, timeZone): (QuietHours.Policy?, String?)
-        try object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: QuietHours.Field.self) {
-            case .start: try start.setOnce(scanner.minuteOfDay())
-            case .end: try end.setOnce(scanner.minuteOfDay())
-            case .policy: try policy.setOnce(scanner.choice(QuietHours.Policy.self))
-            case .timeZone: try timeZone.setOnce(scanner.timeZone(origin))
-            case nil: try scanner.skipUnknownField(origin)
+        try object(of: QuietHours.Field.self, from: origin) { scanner, field throws(ModelError) in
+            switch field {
+            case .start: start = try scanner.minuteOfDay()
+            case .end: end = try scanner.minuteOfDay()
+            case .policy: policy = try scanner.choice(QuietHours.Policy.self)
+            case .timeZone: timeZone = try scanner.timeZone(origin)
             }
         }
         let hours = QuietHours(

@@ -28,20 +28,8 @@ public struct LocationFix: Hashable, Sendable {
     }
 }
 
-private enum FixField: UInt8 {
+private enum FixField: FieldName {
     case application, device, latitude, longitude, accuracy, at
-
-    static func named(_ name: FieldName) -> FixField? {
-        switch name {
-        case "application": .application
-        case "device": .device
-        case "latitude": .latitude
-        case "longitude": .longitude
-        case "accuracy": .accuracy
-        case "at": .at
-        default: nil
-        }
-    }
 }
 
 extension LocationFix {
@@ -59,14 +47,10 @@ extension LocationFix {
 
     /// Reads a fix; the query of a call names the application, its body does not.
     private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
-        var seen = SeenFields()
         var fix = LocationFix(device: "", latitude: 0, longitude: 0, at: Timestamp(rawValue: 0))
-        try scanner.object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, FixField.named), field != .application || origin == .record else {
-                return try scanner.passOver(origin)
-            }
-            try seen.insert(field)
+        let seen = try scanner.object(of: FixField.self, from: origin) { scanner, field throws(ModelError) in
             switch field {
+            case .application where origin == .body: try scanner.passOver(origin)
             case .application: fix.application = try scanner.keyComponent()
             case .device: fix.device = try scanner.keyComponent()
             case .latitude: fix.latitude = try scanner.decimal(in: -90...90)
@@ -75,10 +59,7 @@ extension LocationFix {
             case .at: fix.at = try scanner.timestamp()
             }
         }
-        let required: [(FixField, String)] = [
-            (.device, "device"), (.latitude, "latitude"), (.longitude, "longitude"), (.at, "at"),
-        ]
-        for (field, label) in required where !seen.contains(field) { throw scanner.missing(label) }
+        try seen.require(.device, .latitude, .longitude, .at)
         self = fix
     }
 

@@ -74,8 +74,8 @@ public struct ContentFacts: Sendable, Hashable {
             // An enriched content may be nested deeper than a request.
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
             scanner.skipWhitespace()
-            try? scanner.object { scanner, name throws(ModelError) in
-                switch try scanner.field(name, of: Field.self) {
+            _ = try? scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+                switch field {
                 case .title, .subtitle, .body:
                     let text = try scanner.string()
                     hasAlert = hasAlert || text.count > 0
@@ -97,7 +97,6 @@ public struct ContentFacts: Sendable, Hashable {
                     let start = content.startIndex + scanner.position
                     try scanner.skipValue()
                     liveActivity = start..<(content.startIndex + scanner.position)
-                case nil: try scanner.skipValue()
                 }
             }
         }
@@ -116,10 +115,9 @@ public struct ContentFacts: Sendable, Hashable {
     private mutating func readSound(_ scanner: inout JSONScanner) throws(ModelError) {
         var isCritical = false
         if scanner.peek() == 0x7B {
-            try scanner.object { scanner, name throws(ModelError) in
-                switch try scanner.field(name, of: SoundField.self) {
+            try scanner.object(of: SoundField.self, from: .record) { scanner, field throws(ModelError) in
+                switch field {
                 case .critical: isCritical = try scanner.boolean()
-                case nil: try scanner.skipValue()
                 }
             }
         } else {

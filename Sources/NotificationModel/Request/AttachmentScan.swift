@@ -1,12 +1,12 @@
-private enum AttachmentField: UInt8 {
+private enum AttachmentField: FieldName {
     case identifier, url, options
 }
 
-private enum OptionField: UInt8 {
+private enum OptionField: FieldName {
     case typeHint, thumbnailHidden, thumbnailClippingRect, thumbnailTime
 }
 
-private enum RectField: UInt8 {
+private enum RectField: FieldName {
     case x, y, width, height
 }
 
@@ -29,19 +29,8 @@ extension JSONScanner {
     }
 
     private mutating func attachment() throws(ModelError) -> JSONStringToken {
-        var seen = SeenFields()
         var identifier: JSONStringToken?
-        try object { scanner, name throws(ModelError) in
-            let field = try scanner.field(name) { name -> AttachmentField? in
-                switch name {
-                case "identifier": .identifier
-                case "url": .url
-                case "options": .options
-                default: nil
-                }
-            }
-            guard let field else { throw scanner.unknownField() }
-            try seen.insert(field)
+        let seen = try object(of: AttachmentField.self, from: .body) { scanner, field throws(ModelError) in
             switch field {
             case .identifier:
                 let text = try scanner.string(bytes: 1...ModelLimits.keyComponentBytes)
@@ -60,24 +49,12 @@ extension JSONScanner {
             }
         }
         guard let identifier else { throw missing("identifier") }
-        guard seen.contains(AttachmentField.url) else { throw missing("url") }
+        try seen.require(.url)
         return identifier
     }
 
     private mutating func attachmentOptions() throws(ModelError) {
-        var seen = SeenFields()
-        try object { scanner, name throws(ModelError) in
-            let field = try scanner.field(name) { name -> OptionField? in
-                switch name {
-                case "typeHint": .typeHint
-                case "thumbnailHidden": .thumbnailHidden
-                case "thumbnailClippingRect": .thumbnailClippingRect
-                case "thumbnailTime": .thumbnailTime
-                default: nil
-                }
-            }
-            guard let field else { throw scanner.unknownField() }
-            try seen.insert(field)
+        try object(of: OptionField.self, from: .body) { scanner, field throws(ModelError) in
             switch field {
             case .typeHint: _ = try scanner.string(bytes: 1...ModelLimits.shortTextBytes)
             case .thumbnailHidden: _ = try scanner.boolean()
@@ -88,23 +65,10 @@ extension JSONScanner {
     }
 
     private mutating func clippingRect() throws(ModelError) {
-        var seen = SeenFields()
-        try object { scanner, name throws(ModelError) in
-            let field = try scanner.field(name) { name -> RectField? in
-                switch name {
-                case "x": .x
-                case "y": .y
-                case "width": .width
-                case "height": .height
-                default: nil
-                }
-            }
-            guard let field else { throw scanner.unknownField() }
-            try seen.insert(field)
+        let seen = try object(of: RectField.self, from: .body) { scanner, _ throws(ModelError) in
             _ = try scanner.decimal(in: 0...1)
         }
-        let all: [(RectField, String)] = [(.x, "x"), (.y, "y"), (.width, "width"), (.height, "height")]
-        for (field, label) in all where !seen.contains(field) { throw missing(label) }
+        try seen.require(.x, .y, .width, .height)
     }
 }
 

@@ -1,7 +1,7 @@
 /// The components of a calendar trigger: their names, ranges and positions, in one table.
-enum CalendarField: UInt8, CaseIterable {
-    case era, year, quarter, month, weekOfYear, weekOfMonth, yearForWeekOfYear, weekday, weekdayOrdinal
-    case day, dayOfYear, hour, minute, second
+enum CalendarField: FieldName, CaseIterable {
+    case hour, minute, second, day, weekday, month, year, era, quarter, weekOfYear, weekOfMonth, yearForWeekOfYear
+    case weekdayOrdinal, dayOfYear
 
     /// The values that can match.
     var range: ClosedRange<Int64> {
@@ -47,43 +47,18 @@ enum CalendarField: UInt8, CaseIterable {
         }
     }
 
-    static func named(_ name: FieldName) -> CalendarField? {
-        switch name {
-        case "hour": .hour
-        case "minute": .minute
-        case "second": .second
-        case "day": .day
-        case "weekday": .weekday
-        case "month": .month
-        case "year": .year
-        case "era": .era
-        case "quarter": .quarter
-        case "weekOfYear": .weekOfYear
-        case "weekOfMonth": .weekOfMonth
-        case "yearForWeekOfYear": .yearForWeekOfYear
-        case "weekdayOrdinal": .weekdayOrdinal
-        case "dayOfYear": .dayOfYear
-        default: nil
-        }
-    }
-
     /// The name in JSON.
-    var name: String { "\(self)" }
+    var name: String { rawValue.text }
 }
 
-private enum RegionField: UInt8 {
+private enum RegionField: FieldName {
     case latitude, longitude, radius
 }
 
 extension JSONScanner {
-    mutating func calendarComponents(_ origin: ScanOrigin) throws(ModelError) -> CalendarComponents {
-        var seen = SeenFields()
+    mutating func calendarComponents(_ origin: JSONOrigin) throws(ModelError) -> CalendarComponents {
         var components = CalendarComponents()
-        try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, CalendarField.named) else {
-                return try scanner.skipUnknownField(origin)
-            }
-            try seen.insert(field)
+        try object(of: CalendarField.self, from: origin) { scanner, field throws(ModelError) in
             switch field.place {
             case .one(let place): components[keyPath: place] = Int(try scanner.integer(in: field.range))
             case .several(let place): components[keyPath: place] = try scanner.calendarValues(in: field.range)
@@ -106,9 +81,9 @@ extension JSONScanner {
         return values
     }
 
-    mutating func timeZone(_ origin: ScanOrigin) throws(ModelError) -> String {
+    mutating func timeZone(_ origin: JSONOrigin) throws(ModelError) -> String {
         let name = materialise(try string(bytes: 1...64))
-        guard origin == .request else { return name }
+        guard origin != .state else { return name }
         do throws(TimeZoneError) {
             guard try TimeZoneDatabase.system.get().contains(name) else { throw .unknown(zone: name) }
         } catch {
@@ -117,30 +92,16 @@ extension JSONScanner {
         return name
     }
 
-    mutating func region(_ origin: ScanOrigin) throws(ModelError) -> CircularRegion {
-        var seen = SeenFields()
+    mutating func region(_ origin: JSONOrigin) throws(ModelError) -> CircularRegion {
         var region = CircularRegion(latitude: 0, longitude: 0, radius: 0)
-        try object { scanner, name throws(ModelError) in
-            let field = try scanner.field(name) { name -> RegionField? in
-                switch name {
-                case "latitude": .latitude
-                case "longitude": .longitude
-                case "radius": .radius
-                default: nil
-                }
-            }
-            guard let field else {
-                return try scanner.skipUnknownField(origin)
-            }
-            try seen.insert(field)
+        let seen = try object(of: RegionField.self, from: origin) { scanner, field throws(ModelError) in
             switch field {
             case .latitude: region.latitude = try scanner.decimal(in: -90...90)
             case .longitude: region.longitude = try scanner.decimal(in: -180...180)
             case .radius: region.radius = try scanner.decimal(in: 0...ModelLimits.regionRadius)
             }
         }
-        let all: [(RegionField, String)] = [(.latitude, "latitude"), (.longitude, "longitude"), (.radius, "radius")]
-        for (field, label) in all where !seen.contains(field) { throw missing(label) }
+        try seen.require(.latitude, .longitude, .radius)
         guard region.radius > 0 else { throw ModelError(.invalid, field: "radius", "must be more than 0 metres") }
         return region
     }

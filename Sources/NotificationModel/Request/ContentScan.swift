@@ -1,56 +1,21 @@
 /// The fields of a notification's content.
-private enum ContentField: UInt8 {
-    case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, badge, sound
-    case categoryIdentifier, threadIdentifier, launchImageName, targetContentIdentifier, interruptionLevel
-    case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments, userInfo
+private enum ContentField: FieldName {
+    case title, subtitle, body, badge, sound, userInfo, categoryIdentifier, threadIdentifier, mutableContent
+    case attachments, interruptionLevel, relevanceScore, titleLocalization, subtitleLocalization, bodyLocalization
+    case launchImageName, targetContentIdentifier, filterCriteria, summaryArgument, summaryArgumentCount
     case badgeIncrement, presentation, localizations, liveActivity
-
-    @inline(__always)
-    static func named(_ name: FieldName) -> ContentField? {
-        switch name {
-        case "title": .title
-        case "subtitle": .subtitle
-        case "body": .body
-        case "badge": .badge
-        case "sound": .sound
-        case "userInfo": .userInfo
-        case "categoryIdentifier": .categoryIdentifier
-        case "threadIdentifier": .threadIdentifier
-        case "mutableContent": .mutableContent
-        case "attachments": .attachments
-        case "interruptionLevel": .interruptionLevel
-        case "relevanceScore": .relevanceScore
-        case "titleLocalization": .titleLocalization
-        case "subtitleLocalization": .subtitleLocalization
-        case "bodyLocalization": .bodyLocalization
-        case "launchImageName": .launchImageName
-        case "targetContentIdentifier": .targetContentIdentifier
-        case "filterCriteria": .filterCriteria
-        case "summaryArgument": .summaryArgument
-        case "summaryArgumentCount": .summaryArgumentCount
-        case "badgeIncrement": .badgeIncrement
-        case "presentation": .presentation
-        case "localizations": .localizations
-        case "liveActivity": .liveActivity
-        default: nil
-        }
-    }
 }
 
 extension ContentField {
     /// What the alert of a Live Activity cannot say.
-    fileprivate static let unknownToActivities: [(ContentField, String)] = [
-        (.subtitle, "subtitle"), (.subtitleLocalization, "subtitleLocalization"), (.badge, "badge"),
-        (.badgeIncrement, "badgeIncrement"), (.categoryIdentifier, "categoryIdentifier"),
-        (.threadIdentifier, "threadIdentifier"), (.launchImageName, "launchImageName"),
-        (.targetContentIdentifier, "targetContentIdentifier"), (.relevanceScore, "relevanceScore"),
-        (.filterCriteria, "filterCriteria"), (.summaryArgument, "summaryArgument"),
-        (.summaryArgumentCount, "summaryArgumentCount"), (.mutableContent, "mutableContent"),
-        (.attachments, "attachments"), (.userInfo, "userInfo"), (.presentation, "presentation"),
+    fileprivate static let unknownToActivities: [ContentField] = [
+        .subtitle, .subtitleLocalization, .badge, .badgeIncrement, .categoryIdentifier, .threadIdentifier,
+        .launchImageName, .targetContentIdentifier, .relevanceScore, .filterCriteria, .summaryArgument,
+        .summaryArgumentCount, .mutableContent, .attachments, .userInfo, .presentation,
     ]
 }
 
-private enum LocalizationField: UInt8 {
+private enum LocalizationField: FieldName {
     case key, arguments
 }
 
@@ -58,7 +23,7 @@ private enum VariantField: FieldName {
     case title, subtitle, body
 }
 
-private enum SoundField: UInt8 {
+private enum SoundField: FieldName {
     case name, critical, volume
 }
 
@@ -84,14 +49,12 @@ extension JSONScanner {
     /// - Parameter coherence: notes the parts that must belong together.
     /// - Returns: what decides its presentation; texts by their indices in the scanned bytes.
     mutating func content(_ coherence: inout APNsCoherence) throws(ModelError) -> ContentFacts {
-        var seen = SeenFields()
+        let start = position
         var facts = ContentFacts()
         // Empty content means that something was omitted by mistake.
         var isSubstantial = false
         let short = 0...ModelLimits.shortTextBytes
-        try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, ContentField.named) else { throw scanner.unknownField() }
-            try seen.insert(field)
+        let seen = try object(of: ContentField.self, from: .body) { scanner, field throws(ModelError) in
             switch field {
             case .title, .subtitle, .body:
                 let text = try scanner.string()
@@ -132,8 +95,11 @@ extension JSONScanner {
             case .localizations:
                 facts.localizations = try scanner.localizations()
             case .liveActivity:
-                // It is looked for by its bytes: nearly all contents have none, and pay for no scan.
-                guard !name.isEscaped else {
+                guard
+                    LiveActivityFacts.mayBe(
+                        in: UnsafeRawBufferPointer(rebasing: scanner.bytes[start..<scanner.position])
+                    )
+                else {
                     throw ModelError(.invalid, field: "", "must be written without escapes in its name")
                 }
                 let activity = try scanner.liveActivity()
@@ -146,7 +112,7 @@ extension JSONScanner {
                 coherence.userInfo = start..<scanner.position
             }
         }
-        guard !seen.contains(ContentField.badge) || !seen.contains(ContentField.badgeIncrement) else {
+        guard !seen.contains(.badge) || !seen.contains(.badgeIncrement) else {
             throw ModelError(.invalid, field: "badgeIncrement", "must not appear together with badge")
         }
         guard facts.localizations == nil || facts.hasAlert else {
@@ -162,8 +128,8 @@ extension JSONScanner {
             )
         }
         if facts.liveActivity != nil {
-            for (field, name) in ContentField.unknownToActivities where seen.contains(field) {
-                throw ModelError(.invalid, field: name, "has no place in a Live Activity: leave it out")
+            for field in ContentField.unknownToActivities where seen.contains(field) {
+                throw ModelError(.invalid, field: field.rawValue.text, "has no place in a Live Activity: leave it out")
             }
             func has(_ text: ContentField, _ localization: ContentField) -> Bool {
                 seen.contains(text) || seen.contains(localization)
@@ -202,27 +168,14 @@ extension JSONScanner {
     }
 
     private mutating func variant() throws(ModelError) {
-        var seen: Set<VariantField> = []
-        try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, of: VariantField.self) else { throw scanner.unknownField() }
-            guard seen.insert(field).inserted else { throw scanner.value("appears twice") }
+        let seen = try object(of: VariantField.self, from: .body) { scanner, _ throws(ModelError) in
             _ = try scanner.string()
         }
         guard !seen.isEmpty else { throw value("is empty: set a title, subtitle or body") }
     }
 
     private mutating func localization() throws(ModelError) {
-        var seen = SeenFields()
-        try object { scanner, name throws(ModelError) in
-            let field = try scanner.field(name) { name -> LocalizationField? in
-                switch name {
-                case "key": .key
-                case "arguments": .arguments
-                default: nil
-                }
-            }
-            guard let field else { throw scanner.unknownField() }
-            try seen.insert(field)
+        let seen = try object(of: LocalizationField.self, from: .body) { scanner, field throws(ModelError) in
             switch field {
             case .key:
                 _ = try scanner.string(bytes: 1...ModelLimits.shortTextBytes)
@@ -235,7 +188,7 @@ extension JSONScanner {
                 }
             }
         }
-        guard seen.contains(LocalizationField.key) else { throw missing("key") }
+        try seen.require(.key)
     }
 
     /// - Returns: whether it is a critical one.
@@ -245,19 +198,8 @@ extension JSONScanner {
             return false
         }
         guard peek() == 0x7B else { throw unexpected("a string or an object") }
-        var seen = SeenFields()
         var isCritical = false
-        try object { scanner, name throws(ModelError) in
-            let field = try scanner.field(name) { name -> SoundField? in
-                switch name {
-                case "name": .name
-                case "critical": .critical
-                case "volume": .volume
-                default: nil
-                }
-            }
-            guard let field else { throw scanner.unknownField() }
-            try seen.insert(field)
+        try object(of: SoundField.self, from: .body) { scanner, field throws(ModelError) in
             switch field {
             case .name: _ = try scanner.string(bytes: 1...ModelLimits.shortTextBytes)
             case .critical: isCritical = try scanner.boolean()

@@ -29,8 +29,8 @@ extension NotificationContent {
 
     private static func readGate(_ scanner: inout JSONScanner, mustBeMutable: Bool = true) throws(ModelError) -> Bool {
         var (isMutable, hasText) = (!mustBeMutable, false)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: GateField.self) {
+        try scanner.object(of: GateField.self, from: .record) { scanner, field throws(ModelError) in
+            switch field {
             case .mutableContent:
                 let value = try scanner.boolean()
                 isMutable = isMutable || value
@@ -40,7 +40,6 @@ extension NotificationContent {
             case .titleLocalization, .subtitleLocalization, .bodyLocalization:
                 try scanner.skipValue()
                 hasText = true
-            case nil: try scanner.skipValue()
             }
         }
         return isMutable && hasText

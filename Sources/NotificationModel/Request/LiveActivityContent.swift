@@ -76,10 +76,7 @@ extension JSONScanner {
     /// - Returns: where it is, and whether an activity can be started with it.
     mutating func liveActivity() throws(ModelError) -> (range: Range<Int>, starts: Bool) {
         let start = position
-        var seen: Set<LiveActivityField> = []
-        try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, of: LiveActivityField.self) else { throw scanner.unknownField() }
-            guard seen.insert(field).inserted else { throw scanner.value("appears twice") }
+        let seen = try object(of: LiveActivityField.self, from: .body) { scanner, field throws(ModelError) in
             switch field {
             case .attributesType: _ = try scanner.printableText(bytes: 1...ModelLimits.attributesTypeBytes)
             case .attributes, .contentState:
@@ -97,7 +94,7 @@ extension JSONScanner {
                 }
             }
         }
-        guard seen.contains(.contentState) else { throw missing("contentState") }
+        try seen.require(.contentState)
         guard seen.contains(.attributes) == seen.contains(.attributesType) else {
             let field = seen.contains(.attributes) ? "attributesType" : "attributes"
             throw ModelError(.invalid, field: field, "is missing: attributes and their type belong together")
@@ -128,14 +125,14 @@ package struct LiveActivityFacts: Sendable, Hashable {
         try? content[range].borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
             try scanner.whole { scanner throws(ModelError) in
-                try scanner.object { scanner, name throws(ModelError) in
-                    switch try scanner.field(name, of: LiveActivityField.self) {
+                _ = try scanner.object(of: LiveActivityField.self, from: .state) { scanner, field throws(ModelError) in
+                    switch field {
                     case .attributesType: attributesType = scanner.materialise(try scanner.string())
                     case .broadcastChannel:
                         followsChannel = true
                         try scanner.skipValue()
                     case .dismissalDate: dismissalDate = try scanner.timestamp()
-                    case .attributes, .contentState, .staleDate, .relevanceScore, nil: try scanner.skipValue()
+                    case .attributes, .contentState, .staleDate, .relevanceScore: try scanner.skipValue()
                     }
                 }
             }
@@ -149,8 +146,8 @@ package struct LiveActivityFacts: Sendable, Hashable {
     }
 
     /// Whether a content may be a Live Activity, by a search that costs less than a scan.
-    package static func mayBe(in content: ArraySlice<UInt8>) -> Bool {
-        // The name is never escaped.
-        content.hasText("\"liveActivity\"", around: 5)
-    }
+    package static func mayBe(in content: ArraySlice<UInt8>) -> Bool { content.withUnsafeBytes { mayBe(in: $0) } }
+
+    /// The same. A name with escapes is refused, since nearly all contents have none of it, and pay for no scan.
+    static func mayBe(in content: UnsafeRawBufferPointer) -> Bool { content.hasText("\"liveActivity\"", around: 5) }
 }

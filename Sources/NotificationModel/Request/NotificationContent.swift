@@ -159,10 +159,9 @@ extension InterruptionLevel {
         try? json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
             try scanner.whole { scanner throws(ModelError) in
-                try scanner.object { scanner, name throws(ModelError) in
-                    switch try scanner.field(name, of: Field.self) {
-                    case .interruptionLevel?: level = try scanner.choice(InterruptionLevel.self)
-                    case nil: try scanner.skipValue()
+                _ = try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
+                    switch field {
+                    case .interruptionLevel: level = try scanner.choice(InterruptionLevel.self)
                     }
                 }
             }

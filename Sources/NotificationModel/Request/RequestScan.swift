@@ -4,13 +4,10 @@ extension JSONScanner {
         key: NotificationKey,
         origin: RequestRecord.Origin
     ) throws(ModelError) -> RequestRecord {
-        var seen = SeenFields()
         var request = ScannedRequest(content: 0..<0)
         var coherence = APNsCoherence()
         var scope: RemovalScope?
-        try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, RequestField.init(named:)) else { throw scanner.unknownField() }
-            try seen.insert(field)
+        let seen = try object(of: RequestField.self, from: .body) { scanner, field throws(ModelError) in
             switch field {
             case .requestId:
                 try Self.refuse(origin, "the service assigns the request id")
@@ -44,13 +41,13 @@ extension JSONScanner {
                 scope = try scanner.choice(RemovalScope.self)
             // Nearly all requests have none: only those that have some pay for them.
             case .quietHours:
-                let (hours, others) = (try scanner.quietHours(.request), request.limits)
+                let (hours, others) = (try scanner.quietHours(.body), request.limits)
                 request.limits = DeliveryLimits(quietHours: hours, cap: others?.cap, digest: others?.digest)
             case .cap:
-                let (cap, others) = (try scanner.deliveryCap(.request), request.limits)
+                let (cap, others) = (try scanner.deliveryCap(.body), request.limits)
                 request.limits = DeliveryLimits(quietHours: others?.quietHours, cap: cap, digest: others?.digest)
             case .digest:
-                let (digest, others) = (try scanner.digestPolicy(.request), request.limits)
+                let (digest, others) = (try scanner.digestPolicy(.body), request.limits)
                 request.limits = DeliveryLimits(quietHours: others?.quietHours, cap: others?.cap, digest: digest)
             }
         }
@@ -59,11 +56,11 @@ extension JSONScanner {
                 .content, .trigger, .expiration, .collapseWindow, .channel, .quietHours, .cap, .digest,
             ]
             for field in others where seen.contains(field) {
-                throw ModelError(.invalid, field: field.name.text, "cannot be combined with remove")
+                throw ModelError(.invalid, field: field.rawValue.text, "cannot be combined with remove")
             }
             return .removal(ScannedRemoval(requestID: request.requestID, version: request.version, scope: scope))
         }
-        guard seen.contains(RequestField.content) else { throw missing("content") }
+        try seen.require(.content)
         guard !key.isWholeRecipient else {
             throw ModelError(.invalid, field: "identifier", "only a removal may leave the identifier empty")
         }

@@ -1,47 +1,7 @@
 /// The fields of a request or removal; the reader and all writers take the names from here.
-package enum RequestField: UInt8 {
+package enum RequestField: FieldName {
     case requestId, application, recipient, identifier, version, content, trigger, expiration, collapseWindow, channel,
         remove, quietHours, cap, digest
-
-    @inline(__always)
-    init?(named name: FieldName) {
-        switch name {
-        case "requestId": self = .requestId
-        case "application": self = .application
-        case "recipient": self = .recipient
-        case "identifier": self = .identifier
-        case "version": self = .version
-        case "content": self = .content
-        case "trigger": self = .trigger
-        case "expiration": self = .expiration
-        case "collapseWindow": self = .collapseWindow
-        case "channel": self = .channel
-        case "remove": self = .remove
-        case "quietHours": self = .quietHours
-        case "cap": self = .cap
-        case "digest": self = .digest
-        default: return nil
-        }
-    }
-
-    var name: FieldName {
-        switch self {
-        case .requestId: "requestId"
-        case .application: "application"
-        case .recipient: "recipient"
-        case .identifier: "identifier"
-        case .version: "version"
-        case .content: "content"
-        case .trigger: "trigger"
-        case .expiration: "expiration"
-        case .collapseWindow: "collapseWindow"
-        case .channel: "channel"
-        case .remove: "remove"
-        case .quietHours: "quietHours"
-        case .cap: "cap"
-        case .digest: "digest"
-        }
-    }
 }
 
 /// Writes the value of a request or removal at the end of the caller's bytes: the id, the key, then the other members.
@@ -56,7 +16,7 @@ package struct RequestWriter {
     /// - Parameter key: Nil leaves the key to the record.
     package init(_ requestID: RequestID?, _ key: NotificationKey?, to out: inout [UInt8]) {
         if let requestID {
-            object.begin(RequestField.requestId.name, &out)
+            object.begin(RequestField.requestId, &out)
             requestID.writeJSON(to: &out)
         }
         if let key {
@@ -67,12 +27,12 @@ package struct RequestWriter {
 
     /// Writes a member's name; the caller writes the value.
     package mutating func begin(_ field: RequestField, _ out: inout [UInt8]) {
-        object.begin(field.name, &out)
+        object.begin(field, &out)
     }
 
     /// Writes a member; omits nil.
     mutating func member(_ field: RequestField, _ value: (some JSONWritable)?, _ out: inout [UInt8]) {
-        object.member(field.name, value, &out)
+        object.member(field, value, &out)
     }
 
     /// Ends the value.
@@ -90,7 +50,7 @@ package struct RequestWriter {
     /// A member's name as it follows another member: `,"content":`.
     package static func nameOfLaterMember(_ field: RequestField) -> [UInt8] {
         var out: [UInt8] = [0x2C, 0x22]
-        out.append(contentsOf: field.name.bytes)
+        out.append(contentsOf: field.rawValue.bytes)
         out += [0x22, 0x3A]
         return out
     }

@@ -1,29 +1,8 @@
-private enum TriggerField: UInt8 {
+private enum TriggerField: FieldName, CaseIterable {
     case type, timeInterval, repeats, misfire, jitter, dateComponents, timeZone, notBefore, gap, overlap, missingDay
     case region, notifyOnEntry, notifyOnExit
 
-    @inline(__always)
-    static func named(_ name: FieldName) -> TriggerField? {
-        switch name {
-        case "type": .type
-        case "timeInterval": .timeInterval
-        case "repeats": .repeats
-        case "misfire": .misfire
-        case "jitter": .jitter
-        case "dateComponents": .dateComponents
-        case "timeZone": .timeZone
-        case "notBefore": .notBefore
-        case "gap": .gap
-        case "overlap": .overlap
-        case "missingDay": .missingDay
-        case "region": .region
-        case "notifyOnEntry": .notifyOnEntry
-        case "notifyOnExit": .notifyOnExit
-        default: nil
-        }
-    }
-
-    var label: String { "\(self)" }
+    var label: String { rawValue.text }
 }
 
 private enum TriggerType {
@@ -49,7 +28,7 @@ private enum TriggerType {
 
 /// The parts of a trigger before its type is known: `type` need not come first.
 private struct TriggerParts {
-    var seen = SeenFields()
+    var seen = SeenFields<TriggerField>()
     var type: TriggerType?
     var unknownType: String?
     var unknownField: String?
@@ -71,15 +50,16 @@ private struct TriggerParts {
 
 extension JSONScanner {
     /// Scans a trigger.
-    package mutating func trigger(_ origin: ScanOrigin = .request) throws(ModelError) -> NotificationTrigger {
+    package mutating func trigger(_ origin: JSONOrigin = .body) throws(ModelError) -> NotificationTrigger {
         var parts = TriggerParts()
-        try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, TriggerField.named) else {
+        let seen = try object(
+            of: TriggerField.self,
+            { scanner, name throws(ModelError) in
                 // An unknown type explains unknown fields, so the type decides which error to report.
-                if parts.unknownField == nil, origin == .request { parts.unknownField = scanner.label(name) }
+                if parts.unknownField == nil, origin == .body { parts.unknownField = scanner.label(name) }
                 try scanner.skipValue()
-                return
             }
+        ) { scanner, field throws(ModelError) in
             let start = (position: scanner.position, depth: scanner.depth)
             do throws(ModelError) {
                 try scanner.triggerMember(field, origin, &parts)
@@ -91,15 +71,15 @@ extension JSONScanner {
                 try scanner.skipValue()
             }
         }
+        parts.seen = seen
         return try trigger(from: parts)
     }
 
     private mutating func triggerMember(
         _ field: TriggerField,
-        _ origin: ScanOrigin,
+        _ origin: JSONOrigin,
         _ parts: inout TriggerParts
     ) throws(ModelError) {
-        try parts.seen.insert(field)
         switch field {
         case .type: try triggerType(&parts)
         case .timeInterval: parts.timeInterval = try decimal(in: 0...ModelLimits.timeInterval)
@@ -145,10 +125,7 @@ extension JSONScanner {
         if let field = parts.unknownField {
             throw ModelError(.unknownField, field: field, "is not a field of a trigger")
         }
-        for raw in 0...TriggerField.notifyOnExit.rawValue {
-            guard let field = TriggerField(rawValue: raw), parts.seen.contains(field), !type.knows(field) else {
-                continue
-            }
+        for field in TriggerField.allCases where parts.seen.contains(field) && !type.knows(field) {
             throw ModelError(.unknownField, field: field.label, "is not a field of this trigger type")
         }
         switch type {

@@ -40,10 +40,10 @@ struct SignalMembers {
 
     private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin, _ fields: [Field]) throws(ModelError) {
         var members = SignalMembers()
-        try scanner.object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, of: Field.self), fields.contains(field),
-                field != .application || origin == .record
-            else { return try scanner.passOver(origin) }
+        try scanner.object(of: Field.self, from: origin) { scanner, field throws(ModelError) in
+            guard fields.contains(field), field != .application || origin != .body else {
+                return try scanner.passOver(origin)
+            }
             try members.read(field, &scanner)
         }
         self = members
@@ -61,22 +61,22 @@ struct SignalMembers {
 
     private mutating func read(_ field: Field, _ scanner: inout JSONScanner) throws(ModelError) {
         switch field {
-        case .application: try scanner.once(&application, scanner.keyComponent())
-        case .identifier: try scanner.once(&identifier, scanner.keyComponent())
-        case .requestID: try scanner.once(&requestID, scanner.requestID())
-        case .responseID: try scanner.once(&responseID, scanner.requestID())
-        case .device: try scanner.once(&device, scanner.keyComponent())
+        case .application: application = try scanner.keyComponent()
+        case .identifier: identifier = try scanner.keyComponent()
+        case .requestID: requestID = try scanner.requestID()
+        case .responseID: responseID = try scanner.requestID()
+        case .device: device = try scanner.keyComponent()
         case .actionIdentifier:
-            try scanner.once(&actionIdentifier, scanner.printable(bytes: 1...ModelLimits.actionIdentifierBytes))
-        case .userText: try scanner.once(&userText, scanner.userText())
-        case .receipt: try scanner.once(&receipt, scanner.choice(ReceiptSignal.Receipt.self))
-        case .outcome: try scanner.once(&outcome, scanner.choice(ReportSignal.Outcome.self))
-        case .reason: try scanner.once(&reason, scanner.printable(bytes: 0...ModelLimits.reportReasonBytes))
-        case .state: try scanner.once(&state, scanner.choice(AppStateSignal.State.self))
-        case .badge: try scanner.once(&badge, scanner.integer(in: 0...ModelLimits.badge))
-        case .at: try scanner.once(&at, scanner.timestamp())
-        case .token: try scanner.once(&token, scanner.printable(bytes: 1...ModelLimits.deviceTokenBytes))
-        case .gone: try scanner.once(&gone, scanner.timestamp())
+            actionIdentifier = try scanner.printable(bytes: 1...ModelLimits.actionIdentifierBytes)
+        case .userText: userText = try scanner.userText()
+        case .receipt: receipt = try scanner.choice(ReceiptSignal.Receipt.self)
+        case .outcome: outcome = try scanner.choice(ReportSignal.Outcome.self)
+        case .reason: reason = try scanner.printable(bytes: 0...ModelLimits.reportReasonBytes)
+        case .state: state = try scanner.choice(AppStateSignal.State.self)
+        case .badge: badge = try scanner.integer(in: 0...ModelLimits.badge)
+        case .at: at = try scanner.timestamp()
+        case .token: token = try scanner.printable(bytes: 1...ModelLimits.deviceTokenBytes)
+        case .gone: gone = try scanner.timestamp()
         }
     }
 

@@ -82,48 +82,21 @@ struct EventsHandler: Sendable {
         json.reserveCapacity(160 * events.count)
         if isBatch { JSONWriter.append("[", to: &json) }
         for (index, (event, place)) in zip(events, places).enumerated() {
-            JSONWriter.append(index == 0 ? "{\"id\":" : ",{\"id\":", to: &json)
-            JSONWriter.append(string: event.id, to: &json)
-            JSONWriter.append(",\"topic\":", to: &json)
-            JSONWriter.append(string: place.topic, to: &json)
-            JSONWriter.append(",\"partition\":", to: &json)
-            JSONWriter.append(number: place.partition, to: &json)
-            JSONWriter.append(",\"offset\":", to: &json)
-            JSONWriter.append(number: place.offset, to: &json)
+            if index > 0 { JSONWriter.append(",", to: &json) }
+            var object = JSONObjectWriter()
+            object.member("id", event.id, &json)
+            object.place(place.topic, place.partition, place.offset, &json)
             if let engine {
                 let trace = event.trace
                 let verdict = EventVerdict(of: event, by: engine, at: now(), within: &room) { outputs, failures in
                     broker.effects(outputs, failures: failures, trace: trace)
                 }
-                append(verdict, to: &json)
+                verdict.write(to: &object, &json)
             }
-            JSONWriter.append("}", to: &json)
+            object.end(&json)
         }
         if isBatch { JSONWriter.append("]", to: &json) }
         return json
-    }
-
-    /// What the rules make of it now; the rules in force when the event is read decide.
-    private func append(_ verdict: EventVerdict, to json: inout [UInt8]) {
-        JSONWriter.append(",\"rules\":[", to: &json)
-        for (index, rule) in verdict.rules.enumerated() {
-            if index > 0 { JSONWriter.append(",", to: &json) }
-            JSONWriter.append(string: rule, to: &json)
-        }
-        JSONWriter.append("]", to: &json)
-        if let outcome = verdict.outcome {
-            JSONWriter.append(",\"outcome\":", to: &json)
-            JSONWriter.append(string: outcome.rawValue, to: &json)
-        }
-        guard let error = verdict.error else { return }
-        JSONWriter.append(",\"reason\":", to: &json)
-        JSONWriter.append(string: error.reason.rawValue, to: &json)
-        if let field = error.field {
-            JSONWriter.append(",\"field\":", to: &json)
-            JSONWriter.append(string: field, to: &json)
-        }
-        JSONWriter.append(",\"detail\":", to: &json)
-        JSONWriter.append(string: error.detail, to: &json)
     }
 
     private func isAccepted(_ mediaType: String?) -> Bool {
@@ -147,5 +120,16 @@ struct EventsHandler: Sendable {
             if let tracestate = trace.tracestate { headers.append(("tracestate", tracestate)) }
         }
         return headers
+    }
+}
+
+extension EventVerdict {
+    /// What the rules make of it now; the rules in force when the event is read decide.
+    fileprivate func write(to object: inout JSONObjectWriter, _ json: inout [UInt8]) {
+        object.member("rules", rules, &json)
+        object.member("outcome", outcome?.rawValue, &json)
+        object.member("reason", error?.reason.rawValue, &json)
+        object.member("field", error?.field, &json)
+        object.member("detail", error?.detail, &json)
     }
 }

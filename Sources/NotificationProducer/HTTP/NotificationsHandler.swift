@@ -62,7 +62,7 @@ struct NotificationsHandler: Sendable {
     private func put(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let write = try Write(call, allowed: Self.ofRequest)
         let accepted = try await request(write, &body, try key(write, try identifier(of: call)))
-        return Response.accepted { append(accepted, to: &$0) }
+        return Response.accepted { accepted.write(to: &$0, &$1) }
     }
 
     /// Requests a notification with a new identifier.
@@ -76,11 +76,9 @@ struct NotificationsHandler: Sendable {
         if let application = write.parameters["application"] {
             location += "?application=\(PercentEncoding.encode(application))"
         }
-        var response = Response.accepted { json in
-            JSONWriter.append("\"identifier\":", to: &json)
-            JSONWriter.append(string: identifier, to: &json)
-            JSONWriter.append(",", to: &json)
-            append(accepted, to: &json)
+        var response = Response.accepted { object, json in
+            object.member("identifier", identifier, &json)
+            accepted.write(to: &object, &json)
         }
         response.headers[.location] = location
         return response
@@ -90,6 +88,11 @@ struct NotificationsHandler: Sendable {
         let receipt: NotificationPublisher.Receipt
         /// What of a payload of APNs no content says.
         let notConverted: [String]
+
+        func write(to object: inout JSONObjectWriter, _ json: inout [UInt8]) {
+            receipt.write(to: &object, &json)
+            if !notConverted.isEmpty { object.member("notConverted", notConverted, &json) }
+        }
     }
 
     private func request(
@@ -156,22 +159,19 @@ struct NotificationsHandler: Sendable {
             removals.append((identifier, record))
         }
         let receipts = try await broker.publish(removals.map(\.record), trace: call.request.traceContext)
-        return Response.accepted { json in
-            JSONWriter.append("\"removals\":[", to: &json)
-            for (index, receipt) in receipts.enumerated() {
-                JSONWriter.append(index == 0 ? "{\"identifier\":" : ",{\"identifier\":", to: &json)
-                JSONWriter.append(string: removals[index].identifier, to: &json)
-                JSONWriter.append(",", to: &json)
-                append(receipt, to: &json)
-                JSONWriter.append("}", to: &json)
+        return Response.accepted { object, json in
+            object.array("removals", of: Array(zip(removals, receipts)), &json) { removed, json in
+                var object = JSONObjectWriter()
+                object.member("identifier", removed.0.identifier, &json)
+                removed.1.write(to: &object, &json)
+                object.end(&json)
             }
-            JSONWriter.append("]", to: &json)
         }
     }
 
     private func remove(_ write: Write, _ key: NotificationKey, _ scope: RemovalScope) async throws -> Response {
         let receipt = try await broker.publish(removal(write, key, scope), trace: write.call.request.traceContext)
-        return Response.accepted { append(receipt, to: &$0) }
+        return Response.accepted { receipt.write(to: &$0, &$1) }
     }
 
     private func removal(_ write: Write, _ key: NotificationKey, _ scope: RemovalScope) -> BrokerGateway.Record {
@@ -211,20 +211,11 @@ struct NotificationsHandler: Sendable {
     private func requestID(_ write: Write, _ key: NotificationKey) -> NotificationModel.RequestID {
         write.idempotencyKey?.requestID(write.call.request.method, key) ?? makeRequestID()
     }
+}
 
-    // MARK: Answers
-
-    private func append(_ accepted: Accepted, to json: inout [UInt8]) {
-        append(accepted.receipt, to: &json)
-        guard !accepted.notConverted.isEmpty else { return }
-        JSONWriter.append(",\"notConverted\":", to: &json)
-        JSONValue.array(accepted.notConverted.map { .string($0) }).write(to: &json)
-    }
-
-    private func append(_ receipt: NotificationPublisher.Receipt, to json: inout [UInt8]) {
-        JSONWriter.append("\"requestId\":\"", to: &json)
-        receipt.requestID.write(to: &json)
-        JSONWriter.append("\",", to: &json)
-        Response.append(receipt.topic, receipt.partition, receipt.offset, to: &json)
+extension NotificationPublisher.Receipt {
+    fileprivate func write(to object: inout JSONObjectWriter, _ json: inout [UInt8]) {
+        object.member("requestId", requestID, &json)
+        object.place(topic, partition, offset, &json)
     }
 }

@@ -50,11 +50,9 @@ struct SignalsHandler: Sendable {
             try SignalRecord(signal, of: recipient.recipient, id: id, source: source, time: time, trace: trace)
         }
         guard case .response(let response) = signal else { return .accepted(acknowledgement) }
-        return .accepted { json in
-            JSONWriter.append("\"responseId\":", to: &json)
-            JSONWriter.append(string: response.responseID.description, to: &json)
-            JSONWriter.append(",", to: &json)
-            Response.append(acknowledgement.topic, acknowledgement.partition, acknowledgement.offset, to: &json)
+        return .accepted { object, json in
+            object.member("responseId", response.responseID, &json)
+            object.place(acknowledgement.topic, acknowledgement.partition, acknowledgement.offset, &json)
         }
     }
 

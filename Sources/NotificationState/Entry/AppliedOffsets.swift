@@ -82,11 +82,10 @@ extension AppliedOffsets.Place: JSONWritable {
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         self.init()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .offset: offset = try scanner.integer(in: -1...Int64.max)
             case .life: life = try scanner.integer(in: 0...Int64.max)
-            case nil: try scanner.skipValue()
             }
         }
     }

@@ -122,8 +122,8 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
         var round = Int64(0)
         var (former, formerDevices): (Showing?, [String]?)
         var span: SpanContext?
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .requestId: id = try scanner.requestID()
             case .occurrence: occurrence = try scanner.timestamp()
             case .round: round = try scanner.integer(in: 0...Int64(Int32.max))
@@ -135,7 +135,6 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
             case .category: category = try KeptCategory(&scanner)
             case .content: content = try scanner.object(of: source)
             case .span: span = TraceContext(traceparent: scanner.materialise(try scanner.string()))?.sampled
-            case nil: try scanner.skipValue()
             }
         }
         let hasDetails = content != nil || category != nil || !devices.isEmpty || span != nil

@@ -55,8 +55,8 @@ extension StateEntry.DeviceMark: StatePart, JSONWritable {
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (id, occurrence, device): (RequestID?, Timestamp?, String?)
         var kinds = Kinds()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .requestId: id = try scanner.requestID()
             case .occurrence: occurrence = try scanner.timestamp()
             case .device: device = scanner.materialise(try scanner.string())
@@ -65,7 +65,6 @@ extension StateEntry.DeviceMark: StatePart, JSONWritable {
                 try scanner.withBytes(text) { bytes throws(ModelError) in
                     for (letter, kind) in Kinds.letters where bytes.contains(letter) { kinds.insert(kind) }
                 }
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

@@ -78,12 +78,11 @@ extension StateEntry.Former.Removal {
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (channel, devices, id): (ChannelName?, [String], RequestID?) = (nil, [], nil)
         var trace = CarriedTrace.Scan()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try trace.object(of: Field.self, in: &scanner) { scanner, field throws(ModelError) in
+            switch field {
             case .channel: channel = try scanner.choice(ChannelName.self)
             case .devices: devices = try scanner.texts()
             case .id: id = try scanner.requestID()
-            case nil: try trace.read(name, &scanner)
             }
         }
         self.init(

@@ -121,8 +121,8 @@ extension StateEntry.Handover: StatePart {
         var (operationID, list): (UUIDValue?, ArraySlice<UInt8>?)
         var place: AppliedOffsets.Place?
         var trace = CarriedTrace.Scan()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try trace.object(of: Field.self, in: &scanner) { scanner, field throws(ModelError) in
+            switch field {
             case .requestId: id = try scanner.requestID()
             case .occurrence: occurrence = try scanner.timestamp()
             case .round: round = try scanner.integer(in: 0...Int64(Int32.max))
@@ -152,7 +152,6 @@ extension StateEntry.Handover: StatePart {
             case .at: at = try scanner.timestamp()
             case .via: via = try scanner.choice(ChannelName.self)
             case .list: list = try scanner.array()
-            case nil: try trace.read(name, &scanner)
             }
         }
         let isOfOlderVersion = time == nil
@@ -216,8 +215,8 @@ extension StateEntry.Handover: StatePart {
     static func openState(_ scanner: inout JSONScanner) throws(ModelError) -> OpenState? {
         var state = OpenState.sending
         var (closes, isClosed, hasContent) = (false, false, false)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .closes: closes = try scanner.boolean()
             case .closed: isClosed = try scanner.boolean()
             case .enrichUntil:

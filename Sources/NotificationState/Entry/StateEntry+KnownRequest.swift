@@ -122,11 +122,10 @@ extension StateEntry.KnownRequest {
     static func readTexts(_ scanner: inout JSONScanner, into known: inout [Self]) throws(ModelError) {
         try scanner.array { scanner, _ throws(ModelError) in
             var (id, closed): (RequestID?, Timestamp?)
-            try scanner.object { scanner, name throws(ModelError) in
-                switch try scanner.field(name, of: Field.self) {
+            try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+                switch field {
                 case .id: id = try scanner.requestID()
                 case .closed: closed = try scanner.timestamp()
-                case nil: try scanner.skipValue()
                 }
             }
             known.append(

@@ -112,8 +112,8 @@ extension StateEntry.Pending: StatePart, JSONWritable {
         var channel: ChannelName?
         var limits: DeliveryLimits?
         var trace = CarriedTrace.Scan()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try trace.object(of: Field.self, in: &scanner) { scanner, field throws(ModelError) in
+            switch field {
             case .requestId: id = try scanner.requestID()
             case .due: due = try scanner.timestamp()
             case .timer: timer = try StateEntry.Timer(&scanner, zones: zones)
@@ -123,7 +123,6 @@ extension StateEntry.Pending: StatePart, JSONWritable {
             case .channel: channel = try scanner.choice(ChannelName.self)
             case .limits: limits = try DeliveryLimits(&scanner)
             case .content: content = try scanner.object(of: source)
-            case nil: try trace.read(name, &scanner)
             }
         }
         isInDoubt = doubt
@@ -143,8 +142,8 @@ extension StateEntry.Pending: StatePart, JSONWritable {
     /// The state of the pending notification that is scanned; builds nothing of it.
     static func openState(_ scanner: inout JSONScanner) throws(ModelError) -> OpenState {
         var state: OpenState?
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .timer: state = try StateEntry.Timer.openState(&scanner)
             default: try scanner.skipValue()
             }

@@ -88,8 +88,8 @@ extension StateEntry.Timer: StatePart, JSONWritable {
     static func openState(_ scanner: inout JSONScanner) throws(ModelError) -> OpenState {
         guard scanner.peek() == 0x22 else {
             var (isDigest, isRegion) = (false, false)
-            try scanner.object { scanner, name throws(ModelError) in
-                switch try scanner.field(name, of: ScheduleField.self) {
+            try scanner.object(of: ScheduleField.self, from: .state) { scanner, field throws(ModelError) in
+                switch field {
                 case .digest: isDigest = try scanner.boolean()
                 case .trigger: isRegion = try isRegionTrigger(&scanner)
                 default: try scanner.skipValue()
@@ -108,12 +108,9 @@ extension StateEntry.Timer: StatePart, JSONWritable {
 
     private static func isRegionTrigger(_ scanner: inout JSONScanner) throws(ModelError) -> Bool {
         enum Field: FieldName { case region }
-        var isRegion = false
-        try scanner.object { scanner, name throws(ModelError) in
-            if case .region? = try scanner.field(name, of: Field.self) { isRegion = true }
+        return try !scanner.object(of: Field.self, from: .state) { scanner, _ throws(ModelError) in
             try scanner.skipValue()
-        }
-        return isRegion
+        }.isEmpty
     }
 
     private static func schedule(
@@ -121,8 +118,8 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         _ zones: TimeZoneDatabase?
     ) throws(ModelError) -> Self {
         var parts = Parts()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: ScheduleField.self) {
+        try scanner.object(of: ScheduleField.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .interval: parts.interval = try scanner.integer(in: 1...Int64.max)
             case .anchor: parts.anchor = try scanner.timestamp()
             case .occurrence: parts.occurrence = try scanner.timestamp()
@@ -140,7 +137,6 @@ extension StateEntry.Timer: StatePart, JSONWritable {
             case .last: parts.last = try scanner.timestamp()
             case .crossed: parts.isCrossed = try scanner.boolean()
             case .digest: parts.isDigest = try scanner.boolean()
-            case nil: try scanner.skipValue()
             }
         }
         if parts.isDigest { return .digest(occurrence: parts.occurrence) }

@@ -24,11 +24,10 @@ extension StateEntry.Version: StatePart, JSONWritable {
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (number, by): (Int64?, RequestID?)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .number: number = try scanner.integer(in: 0...Int64.max)
             case .by: by = try scanner.requestID()
-            case nil: try scanner.skipValue()
             }
         }
         self.init(number: try scanner.required(number, Field.number), by: try scanner.required(by, Field.by))

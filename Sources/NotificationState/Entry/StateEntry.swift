@@ -163,8 +163,8 @@ extension StateEntry: StatePart {
         var sending = Handover.Scan()
         var removals: [Former.Removal] = []
         var isPendingInDoubt = false
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .form: form = try StateForm.read(&scanner, of: "entry")
             case .touched: entry.touched = try scanner.timestamp()
             case .offset: entry.applied[.requests].offset = try scanner.integer(in: -1...Int64.max)
@@ -187,7 +187,7 @@ extension StateEntry: StatePart {
                 removals.removeAll()
                 try scanner.array { scanner, _ throws(ModelError) in removals.append(try Former.Removal(&scanner)) }
             // Only for the head: it is derived from the pending and sending parts.
-            case .due, nil: try scanner.skipValue()
+            case .due: try scanner.skipValue()
             }
         }
         let written = try scanner.required(form, Field.form)
@@ -271,8 +271,8 @@ extension StateEntry: StatePart {
         var head = Head(touched: Timestamp(rawValue: 0))
         var form: Int64?
         var (waiting, sent): (OpenState?, OpenState?)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .form: form = try StateForm.read(&scanner, of: "entry")
             case .touched: head.touched = try scanner.timestamp()
             case .due: head.due = try scanner.timestamp()

@@ -299,8 +299,8 @@ extension RecipientRecord.RegisteredDevice: StatePart, JSONWritable {
         var (name, registration): (String?, DeviceRegistration?)
         var (badge, writtenAt, stateAt, retiredAt): (Int64?, Timestamp?, Timestamp?, Timestamp?)
         var isForeground = false
-        try scanner.object { scanner, field throws(ModelError) in
-            switch try scanner.field(field, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .device: name = scanner.materialise(try scanner.string())
             case .registration: registration = try DeviceRegistration(&scanner)
             case .writtenAt: writtenAt = try scanner.timestamp()
@@ -308,7 +308,6 @@ extension RecipientRecord.RegisteredDevice: StatePart, JSONWritable {
             case .stateAt: stateAt = try scanner.timestamp()
             case .foreground: isForeground = try scanner.boolean()
             case .retiredAt: retiredAt = try scanner.timestamp()
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

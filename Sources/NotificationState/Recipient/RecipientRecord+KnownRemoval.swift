@@ -27,12 +27,11 @@ extension RecipientRecord.KnownRemoval: StatePart, JSONWritable {
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (id, offset, closed): (RequestID?, Int64?, Timestamp?)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .id: id = try scanner.requestID()
             case .offset: offset = try scanner.integer(in: -1...Int64.max)
             case .closed: closed = try scanner.timestamp()
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

@@ -132,8 +132,8 @@ extension RecipientRecord.CappedCategory: StatePart, JSONWritable {
         var category: String?
         var times: [Timestamp] = []
         var (count, period): (Int64, Int64) = (0, 0)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .category: category = scanner.materialise(try scanner.string())
             case .times:
                 times.removeAll()
@@ -142,7 +142,6 @@ extension RecipientRecord.CappedCategory: StatePart, JSONWritable {
                 }
             case .count: count = try scanner.integer(in: 0...Int64.max)
             case .period: period = try scanner.integer(in: 0...Int64.max)
-            case nil: try scanner.skipValue()
             }
         }
         self.init(category: try scanner.required(category, Field.category), times: times)
@@ -170,8 +169,8 @@ extension RecipientRecord.DigestWindow: StatePart, JSONWritable {
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (group, until): (String?, Timestamp?)
         var members: [String] = []
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .group: group = scanner.materialise(try scanner.string())
             case .until: until = try scanner.timestamp()
             case .members:
@@ -179,7 +178,6 @@ extension RecipientRecord.DigestWindow: StatePart, JSONWritable {
                 try scanner.array { scanner, _ throws(ModelError) in
                     members.append(scanner.materialise(try scanner.string()))
                 }
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

@@ -119,8 +119,8 @@ extension RecipientRecord.WaitingRegion: StatePart, JSONWritable {
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (identifier, requestID, trigger): (String?, RequestID?, LocationTrigger?)
         var sides: [RegionSide?] = []
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .identifier: identifier = scanner.materialise(try scanner.string())
             case .requestId: requestID = try scanner.requestID()
             case .trigger:
@@ -131,7 +131,6 @@ extension RecipientRecord.WaitingRegion: StatePart, JSONWritable {
             case .sides:
                 let text = try scanner.string()
                 sides = try scanner.withBytes(text) { bytes throws(ModelError) in bytes.map(RegionSide.init(letter:)) }
-            case nil: try scanner.skipValue()
             }
         }
         self.init(
@@ -180,11 +179,10 @@ extension RecipientRecord.LocatedDevice: StatePart, JSONWritable {
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (device, at): (String?, Timestamp?)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .device: device = scanner.materialise(try scanner.string())
             case .at: at = try scanner.timestamp()
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

@@ -49,14 +49,13 @@ extension RecipientRecord.TokenOwner: StatePart, JSONWritable {
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (device, writtenAt): (NotificationKey?, Timestamp?)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .device:
                 let text = try scanner.string()
                 let bytes = try scanner.withBytes(text) { bytes throws(ModelError) in Array(bytes) }
                 device = try NotificationKey(encoded: bytes)
             case .writtenAt: writtenAt = try scanner.timestamp()
-            case nil: try scanner.skipValue()
             }
         }
         self.init(

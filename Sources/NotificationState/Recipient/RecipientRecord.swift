@@ -62,8 +62,8 @@ extension RecipientRecord: StatePart {
     private init(_ scanner: inout JSONScanner) throws(ModelError) {
         var record = RecipientRecord()
         var form: Int64?
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .form: form = try StateForm.read(&scanner, of: "recipient")
             case .touched: record.touched = try scanner.timestamp()
             case .offset: record.applied[.requests].offset = try scanner.integer(in: -1...Int64.max)
@@ -95,7 +95,6 @@ extension RecipientRecord: StatePart {
                 record.digests.removeAll()
                 try scanner.array { scanner, _ throws(ModelError) in record.digests.append(try DigestWindow(&scanner)) }
             case .tokenOwner: record.tokenOwner = try TokenOwner(&scanner)
-            case nil: try scanner.skipValue()
             }
         }
         _ = try scanner.required(form, Field.form)

@@ -34,14 +34,13 @@ extension TokenClaim {
         var (application, recipient, device): (String?, String?, String?)
         var writtenAt: Timestamp?
         var released: Bool?
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
-            case .application: try scanner.once(&application, scanner.keyComponent())
-            case .recipient: try scanner.once(&recipient, scanner.keyComponent())
-            case .device: try scanner.once(&device, scanner.keyComponent())
-            case .writtenAt: try scanner.once(&writtenAt, scanner.timestamp())
-            case .released: try scanner.once(&released, scanner.boolean())
-            case nil: try scanner.skipValue()
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
+            case .application: application = try scanner.keyComponent()
+            case .recipient: recipient = try scanner.keyComponent()
+            case .device: device = try scanner.keyComponent()
+            case .writtenAt: writtenAt = try scanner.timestamp()
+            case .released: released = try scanner.boolean()
             }
         }
         try self.init(

@@ -106,8 +106,8 @@ extension OpenRemoval: StatePart, JSONWritable {
         var (left, devices, isTold) = (nil as String?, [] as [Device], false)
         var dismissalDate: Timestamp?
         var trace = CarriedTrace.Scan()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try trace.object(of: Field.self, in: &scanner) { scanner, field throws(ModelError) in
+            switch field {
             case .showing: showing = try Showing(&scanner)
             case .by: by = try scanner.requestID()
             case .left: left = scanner.materialise(try scanner.string())
@@ -116,7 +116,6 @@ extension OpenRemoval: StatePart, JSONWritable {
                 try scanner.array { scanner, _ throws(ModelError) in devices.append(try Device(&scanner)) }
             case .told: isTold = try scanner.boolean()
             case .dismissalDate: dismissalDate = try scanner.timestamp()
-            case nil: try trace.read(name, &scanner)
             }
         }
         self.init(
@@ -151,12 +150,11 @@ extension OpenRemoval.Device: JSONWritable {
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (name, outcome, reason): (String?, RemovalOutcome?, ReasonCode?)
-        try scanner.object { scanner, label throws(ModelError) in
-            switch try scanner.field(label, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .device: name = scanner.materialise(try scanner.string())
             case .outcome: outcome = try scanner.choice(RemovalOutcome.self)
             case .reason: reason = try scanner.choice(ReasonCode.self)
-            case nil: try scanner.skipValue()
             }
         }
         self.init(try scanner.required(name, Field.device))

@@ -15,8 +15,8 @@ extension Screen: StatePart, JSONWritable {
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var screen = Screen()
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .targets:
                 try scanner.array { scanner, _ throws(ModelError) in
                     try ScreenTarget.read(&scanner, into: &screen.targets)
@@ -26,7 +26,6 @@ extension Screen: StatePart, JSONWritable {
                     screen.operations.append(try ScreenOperation(&scanner))
                 }
             case .removal: screen.removal = try OpenRemoval(&scanner)
-            case nil: try scanner.skipValue()
             }
         }
         self = screen
@@ -54,8 +53,8 @@ extension ScreenTarget {
     fileprivate static func read(_ scanner: inout JSONScanner, into targets: inout [ScreenTarget]) throws(ModelError) {
         var (channel, devices): (ChannelName?, [String]?)
         var target = ScreenTarget(.events, nil)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .channel: channel = try scanner.choice(ChannelName.self)
             case .devices: devices = try scanner.texts()
             case .sure: target.sure = try Showing(&scanner)
@@ -66,7 +65,6 @@ extension ScreenTarget {
             case .left: target.isLeft = try scanner.boolean()
             case .formerly: target.formerly = try DeviceRegistration(&scanner)
             case .reduced: target.reduced = try scanner.texts().compactMap(ReducedPart.init(rawValue:))
-            case nil: try scanner.skipValue()
             }
         }
         target.channel = try scanner.required(channel, Field.channel)
@@ -127,8 +125,8 @@ extension ScreenOperation: StatePart, JSONWritable {
             sequence: .init(life: 0, offset: -1, time: .earliest),
             trace: .none
         )
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try trace.object(of: Field.self, in: &scanner) { scanner, field throws(ModelError) in
+            switch field {
             case .show: operation.goal = .show(try Showing(&scanner))
             case .quiet: operation.isQuiet = try scanner.boolean()
             case .channel: channel = try scanner.choice(ChannelName.self)
@@ -146,7 +144,6 @@ extension ScreenOperation: StatePart, JSONWritable {
             case .list: operation.list = try scanner.array()
             case .timestamp: operation.timestamp = try scanner.integer(in: 0...Int64.max)
             case .awaitsToken: operation.awaitsToken = try scanner.boolean()
-            case nil: try trace.read(name, &scanner)
             }
         }
         operation.channel = try scanner.required(channel, Field.channel)

@@ -34,13 +34,12 @@ extension Showing: JSONWritable {
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var id: RequestID?
         self.init(.uuid(UUIDValue(high: 0, low: 0)), nil)
-        try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: Field.self) {
+        try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
+            switch field {
             case .requestId: id = try scanner.requestID()
             case .occurrence: occurrence = try scanner.timestamp()
             case .round: round = Int(try scanner.integer(in: 0...Int64(Int32.max)))
             case .former: isFormer = try scanner.boolean()
-            case nil: try scanner.skipValue()
             }
         }
         requestID = try scanner.required(id, Field.requestId)

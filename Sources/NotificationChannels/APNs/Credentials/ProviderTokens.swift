@@ -47,10 +47,10 @@ package final class ProviderTokens: Sendable {
     ///   - keyID: Of the key, 10 characters.
     package init(teamID: String, keyID: String, key: ES256Key) {
         (self.teamID, self.keyID, self.key) = (teamID, keyID, key)
-        var header: [UInt8] = []
-        JSONWriter.append("{\"alg\":\"ES256\",\"kid\":", to: &header)
-        JSONWriter.append(string: keyID, to: &header)
-        JSONWriter.append("}", to: &header)
+        let header = JSONObjectWriter.object { object, out in
+            object.member("alg", "ES256", &out)
+            object.member("kid", keyID, &out)
+        }
         head = Base64URL.encode(header) + "."
     }
 
@@ -93,12 +93,10 @@ package final class ProviderTokens: Sendable {
     }
 
     private func make(issuedAt time: Int64) -> Token? {
-        var claims: [UInt8] = []
-        JSONWriter.append("{\"iss\":", to: &claims)
-        JSONWriter.append(string: teamID, to: &claims)
-        JSONWriter.append(",\"iat\":", to: &claims)
-        JSONWriter.append(number: time, to: &claims)
-        JSONWriter.append("}", to: &claims)
+        let claims = JSONObjectWriter.object { object, out in
+            object.member("iss", teamID, &out)
+            object.member("iat", time, &out)
+        }
         let signed = head + Base64URL.encode(claims)
         guard let signature = key.signature(of: Array(signed.utf8)) else { return nil }
         return Token(authorization: "bearer \(signed).\(Base64URL.encode(signature))", issuedAt: time)

@@ -91,8 +91,13 @@ package struct LiveActivityPush: Hashable, Sendable {
     }
 
     private var payload: [UInt8] {
-        var out: [UInt8] = []
-        JSONWriter.append("{\"aps\":", to: &out)
+        JSONObjectWriter.object { object, out in
+            object.begin("aps", &out)
+            writeAPS(to: &out)
+        }
+    }
+
+    private func writeAPS(to out: inout [UInt8]) {
         var aps = JSONObjectWriter()
         aps.member("timestamp", timestamp, &out)
         aps.member("event", event.name.rawValue, &out)
@@ -117,8 +122,6 @@ package struct LiveActivityPush: Hashable, Sendable {
         case .end(let dismissal): aps.member("dismissal-date", dismissal.map(Self.seconds), &out)
         }
         aps.end(&out)
-        JSONWriter.append("}", to: &out)
-        return out
     }
 
     /// APNs refuses fractions as `BadDate`.

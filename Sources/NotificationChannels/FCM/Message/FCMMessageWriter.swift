@@ -104,7 +104,7 @@ struct FCMMessageWriter {
         if let sound = parts.sound, delivery.plays(parts) {
             object.add("sound", sound.name.map(scanner.materialise) ?? "default")
         }
-        if !cuts.dropsMedia { object.add("image", try image) }
+        if !cuts.dropsMedia { object.add("image", try parts.secureImage(in: scanner)) }
         object.add("clickAction", application.clickAction)
         if let badge = delivery.badge, badge > 0, delivery.presentation.contains(.badge) {
             object.add("notificationCount", min(badge, Int64(Int32.max)))
@@ -129,29 +129,6 @@ struct FCMMessageWriter {
         scanner.position = place
         try scanner.array { scanner, _ throws(ModelError) in texts.append(scanner.materialise(try scanner.string())) }
         object.add(arguments, texts)
-    }
-
-    private enum AttachmentField: FieldName {
-        case url
-    }
-
-    /// The URL of the first attachment that Android can load: over `https`. Others are for the app.
-    private var image: String? {
-        get throws(ModelError) {
-            guard let place = parts.attachments else { return nil }
-            var (scanner, image) = (scanner, String?.none)
-            scanner.position = place
-            try scanner.array { scanner, _ throws(ModelError) in
-                try scanner.object { scanner, name throws(ModelError) in
-                    guard try scanner.field(name, of: AttachmentField.self) == .url else {
-                        return try scanner.skipValue()
-                    }
-                    let url = scanner.materialise(try scanner.string())
-                    if image == nil, url.lowercased().hasPrefix("https://") { image = url }
-                }
-            }
-            return image
-        }
     }
 
     /// For Android before 8; later the channel decides.

@@ -46,14 +46,11 @@ package struct VAPIDKey: Sendable {
     /// - Parameter expiration: in seconds since 1970.
     /// - Returns: Nil when OpenSSL cannot sign.
     package func authorization(for origin: String, until expiration: Int64) -> String? {
-        var claims: [UInt8] = []
-        JSONWriter.append("{\"aud\":", to: &claims)
-        JSONWriter.append(string: origin, to: &claims)
-        JSONWriter.append(",\"exp\":", to: &claims)
-        JSONWriter.append(number: expiration, to: &claims)
-        JSONWriter.append(",\"sub\":", to: &claims)
-        JSONWriter.append(string: subject, to: &claims)
-        JSONWriter.append("}", to: &claims)
+        let claims = JSONObjectWriter.object { object, out in
+            object.member("aud", origin, &out)
+            object.member("exp", expiration, &out)
+            object.member("sub", subject, &out)
+        }
         let signed = Self.head + Base64URL.encode(claims)
         guard let signature = key.signature(of: Array(signed.utf8)) else { return nil }
         return "vapid t=\(signed).\(Base64URL.encode(signature)), k=\(publicKey)"

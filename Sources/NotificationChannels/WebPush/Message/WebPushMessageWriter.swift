@@ -48,7 +48,7 @@ struct WebPushMessageWriter {
         for step in application.oversize.steps where body.count > most {
             switch step {
             case .dropMedia:
-                guard isShown, try image != nil else { continue }
+                guard isShown, try parts.secureImage(in: scanner) != nil else { continue }
                 (cuts.dropsMedia, changes) = (true, changes + [.mediaDropped])
             case .shorten:
                 guard isShown, let text = texts?.body else { continue }
@@ -107,7 +107,7 @@ struct WebPushMessageWriter {
         notification.member("body", cuts.body ?? texts.body, &out)
         notification.member("navigate", page, &out)
         notification.member("tag", delivery.collapseID, &out)
-        if !cuts.dropsMedia { notification.member("image", try image, &out) }
+        if !cuts.dropsMedia { notification.member("image", try parts.secureImage(in: scanner), &out) }
         let isQuiet = !delivery.plays(parts)
         if isQuiet { notification.member("silent", true, &out) }
         // What takes the place of another one alerts again, as on a phone; without a tag browsers refuse it.
@@ -157,28 +157,5 @@ struct WebPushMessageWriter {
         scanner.position = place
         data.begin("userInfo", &out)
         try scanner.copyValue(to: &out)
-    }
-
-    private enum AttachmentField: FieldName {
-        case url
-    }
-
-    /// The URL of the first attachment that a browser can load: over `https`.
-    private var image: String? {
-        get throws(ModelError) {
-            guard let place = parts.attachments else { return nil }
-            var (scanner, image) = (scanner, String?.none)
-            scanner.position = place
-            try scanner.array { scanner, _ throws(ModelError) in
-                try scanner.object { scanner, name throws(ModelError) in
-                    guard try scanner.field(name, of: AttachmentField.self) == .url else {
-                        return try scanner.skipValue()
-                    }
-                    let url = scanner.materialise(try scanner.string())
-                    if image == nil, url.lowercased().hasPrefix("https://") { image = url }
-                }
-            }
-            return image
-        }
     }
 }

@@ -55,47 +55,36 @@ struct DeviceList {
         )
         if list.bytes.count > 1 { list.bytes.append(UInt8(ascii: ",")) }
         let start = list.bytes.count
-        JSONWriter.append("{\"device\":", to: &list.bytes)
-        JSONWriter.append(string: device.name, to: &list.bytes)
+        var object = JSONObjectWriter()
+        object.member("device", device.name, &list.bytes)
         var badge: Int64?
         var isTarget = false
         switch isReached ? presentation.verdict : .left(.unsupportedForm) {
         case .left(let reason):
             self.reason = self.reason ?? reason
-            JSONWriter.append(",\"outcome\":\"suppressed\",\"reason\":", to: &list.bytes)
-            JSONWriter.append(string: reason.rawValue, to: &list.bytes)
-            device.writeAddress(to: &list.bytes, rules)
+            object.member("outcome", "suppressed", &list.bytes)
+            object.member("reason", reason.rawValue, &list.bytes)
+            device.writeAddress(to: &object, &list.bytes, rules)
         case .presented(var options):
             isTarget = true
             if isQuiet { options.subtract([.banner, .sound]) }
             list.targets.append(.init(device: device.name, start: start, outcome: list.bytes.count))
             JSONWriter.append(DeviceJSON.accepted, to: &list.bytes)
-            device.writeAddress(to: &list.bytes, rules)
-            JSONWriter.append(",\"presentation\":", to: &list.bytes)
+            device.writeAddress(to: &object, &list.bytes, rules)
+            object.begin("presentation", &list.bytes)
             options.write(to: &list.bytes)
             if options.contains(.badge) { badge = self.badge(after: device.badge, increments: increments) }
-            if let badge {
-                JSONWriter.append(",\"badge\":", to: &list.bytes)
-                JSONWriter.append(number: badge, to: &list.bytes)
-            }
+            object.member("badge", badge, &list.bytes)
             if presentation.level != facts.level {
-                JSONWriter.append(",\"interruptionLevel\":", to: &list.bytes)
-                JSONWriter.append(string: presentation.level.rawValue, to: &list.bytes)
+                object.member("interruptionLevel", presentation.level.rawValue, &list.bytes)
             }
             if presentation.decider != .system {
-                JSONWriter.append(",\"decidedBy\":", to: &list.bytes)
-                JSONWriter.append(string: presentation.decider.rawValue, to: &list.bytes)
+                object.member("decidedBy", presentation.decider.rawValue, &list.bytes)
             }
-            if let locale = device.registration.locale {
-                JSONWriter.append(",\"locale\":", to: &list.bytes)
-                JSONWriter.append(string: locale, to: &list.bytes)
-            }
-            if let tag = localizations?.tag(for: device.registration.locale) {
-                JSONWriter.append(",\"localization\":", to: &list.bytes)
-                JSONWriter.append(string: tag, to: &list.bytes)
-            }
+            object.member("locale", device.registration.locale, &list.bytes)
+            object.member("localization", localizations?.tag(for: device.registration.locale), &list.bytes)
         }
-        list.bytes.append(UInt8(ascii: "}"))
+        object.end(&list.bytes)
         if isTarget { list.targets[list.targets.count - 1].end = list.bytes.count }
         guard let badge, badge != device.badge else { return (isTarget, false) }
         device.badge = badge

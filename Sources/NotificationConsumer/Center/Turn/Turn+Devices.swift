@@ -133,19 +133,19 @@ extension Turn {
         var json: [UInt8] = [UInt8(ascii: "[")]
         for name in names {
             if json.count > 1 { json.append(UInt8(ascii: ",")) }
-            JSONWriter.append("{\"device\":", to: &json)
-            JSONWriter.append(string: name, to: &json)
+            var object = JSONObjectWriter()
+            object.member("device", name, &json)
             if let known = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: name) }) {
-                known.writeAddress(to: &json, rules)
+                known.writeAddress(to: &object, &json, rules)
             }
             switch state(name) {
             case .none: break
-            case .retrying: JSONWriter.append(",\"outcome\":\"retrying\"", to: &json)
+            case .retrying: object.member("outcome", "retrying", &json)
             case .ended(let outcome, let reason):
-                json.append(contentsOf: ",\"outcome\":\"\(outcome.rawValue)\"".utf8)
-                if let reason { json.append(contentsOf: ",\"reason\":\"\(reason.rawValue)\"".utf8) }
+                object.member("outcome", outcome.rawValue, &json)
+                object.member("reason", reason?.rawValue, &json)
             }
-            json.append(UInt8(ascii: "}"))
+            object.end(&json)
         }
         json.append(UInt8(ascii: "]"))
         return json[...]
@@ -212,23 +212,12 @@ extension RecipientRecord.RegisteredDevice {
     }
 
     /// Appends how a gateway reaches it.
-    func writeAddress(to json: inout [UInt8], _ rules: LifecycleRules) {
+    func writeAddress(to object: inout JSONObjectWriter, _ json: inout [UInt8], _ rules: LifecycleRules) {
         guard rules.listsRegistrations else { return }
-        JSONWriter.append(",\"platform\":", to: &json)
-        JSONWriter.append(string: registration.platform, to: &json)
-        JSONWriter.append(",\"token\":", to: &json)
-        JSONWriter.append(string: registration.token, to: &json)
-        if registration.kind != .device {
-            JSONWriter.append(",\"kind\":", to: &json)
-            JSONWriter.append(string: registration.kind.rawValue, to: &json)
-        }
-        if let environment = registration.environment {
-            JSONWriter.append(",\"environment\":", to: &json)
-            JSONWriter.append(string: environment.rawValue, to: &json)
-        }
-        if let bundle = registration.bundleIdentifier {
-            JSONWriter.append(",\"bundleIdentifier\":", to: &json)
-            JSONWriter.append(string: bundle, to: &json)
-        }
+        object.member("platform", registration.platform, &json)
+        object.member("token", registration.token, &json)
+        if registration.kind != .device { object.member("kind", registration.kind.rawValue, &json) }
+        object.member("environment", registration.environment?.rawValue, &json)
+        object.member("bundleIdentifier", registration.bundleIdentifier, &json)
     }
 }
