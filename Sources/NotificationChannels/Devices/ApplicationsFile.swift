@@ -10,6 +10,30 @@ enum ApplicationsFile {
     /// Identifiers of apps in one list.
     static let maximumIdentifiers = 100
 
+    /// What is read.
+    enum Source {
+        /// A file.
+        case path(String)
+        /// The text of one.
+        case text(String, of: String)
+    }
+
+    /// Reads a file that a setting names, or its text. Blocks.
+    static func read<Applications>(
+        _ source: Source,
+        of setting: String,
+        _ body: (YAMLFile) throws(YAMLFile.Problem) -> Applications
+    ) throws(PushSettingsError) -> Applications {
+        do throws(YAMLFile.Problem) {
+            switch source {
+            case .path(let path): return try body(YAMLFile.load(path: path, maximumBytes: maximumBytes))
+            case .text(let text, let path): return try body(YAMLFile(text: text, of: path))
+            }
+        } catch {
+            throw PushSettingsError(message: "\(setting): \(error.message)")
+        }
+    }
+
     /// The applications of a file, whose names may be in keys of notifications.
     static func applications(of file: YAMLFile) throws(YAMLFile.Problem) -> [(String, Node)] {
         let all = try file.members(file.root, "the file")
@@ -72,6 +96,40 @@ enum ApplicationsFile {
             throw file.problem(node, "`\(member)` must be refuse, or a list of shorten and drop-media")
         }
         return policy
+    }
+}
+
+/// The members of one application in a file.
+struct ApplicationMembers<Member: RawRepresentable<String> & CaseIterable & Hashable> {
+    let file: YAMLFile
+    private let name: String
+    private let node: Node
+    private var found: [Member: Node] = [:]
+
+    init(_ name: String, _ node: Node, _ file: YAMLFile) throws(YAMLFile.Problem) {
+        (self.name, self.node, self.file) = (name, node, file)
+        for (member, value) in try file.members(node, name) {
+            guard let known = Member(rawValue: member) else {
+                throw file.unknown(member, value, among: Member.allCases.map(\.rawValue))
+            }
+            found[known] = value
+        }
+    }
+
+    subscript(_ member: Member) -> Node? { found[member] }
+
+    /// - Parameter example: of its value, for people.
+    func required(_ member: Member, _ example: String) throws(YAMLFile.Problem) -> Node {
+        guard let value = found[member] else {
+            throw file.problem(node, "`\(PrintableText.escaped(name))` needs `\(member.rawValue)`: \(example)")
+        }
+        return value
+    }
+
+    /// What becomes of a payload that is too large; the standard policy without the member.
+    func oversize(_ member: Member) throws(YAMLFile.Problem) -> OversizePolicy {
+        guard let node = found[member] else { return .standard }
+        return try ApplicationsFile.oversize(node, member.rawValue, file)
     }
 }
 

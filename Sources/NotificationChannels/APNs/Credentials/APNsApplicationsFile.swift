@@ -37,11 +37,7 @@ package enum APNsApplicationsFile {
         path: String,
         keeping former: APNsApplications? = nil
     ) throws(PushSettingsError) -> APNsApplications {
-        do throws(YAMLFile.Problem) {
-            return try applications(YAMLFile.load(path: path, maximumBytes: ApplicationsFile.maximumBytes), former)
-        } catch {
-            throw PushSettingsError(message: "\(setting): \(error.message)")
-        }
+        try read(.path(path), former)
     }
 
     static func parse(
@@ -49,10 +45,15 @@ package enum APNsApplicationsFile {
         of path: String,
         keeping former: APNsApplications? = nil
     ) throws(PushSettingsError) -> APNsApplications {
-        do throws(YAMLFile.Problem) {
-            return try applications(YAMLFile(text: text, of: path), former)
-        } catch {
-            throw PushSettingsError(message: "\(setting): \(error.message)")
+        try read(.text(text, of: path), former)
+    }
+
+    private static func read(
+        _ source: ApplicationsFile.Source,
+        _ former: APNsApplications?
+    ) throws(PushSettingsError) -> APNsApplications {
+        try ApplicationsFile.read(source, of: setting) { file throws(YAMLFile.Problem) in
+            try applications(file, former)
         }
     }
 

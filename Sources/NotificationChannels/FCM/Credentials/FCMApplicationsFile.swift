@@ -29,20 +29,14 @@ package enum FCMApplicationsFile {
     }
 
     /// Reads the file and those that it names. Blocks.
-    package static func load(path: String) throws(PushSettingsError) -> FCMApplications {
-        do throws(YAMLFile.Problem) {
-            return try applications(YAMLFile.load(path: path, maximumBytes: ApplicationsFile.maximumBytes))
-        } catch {
-            throw PushSettingsError(message: "\(setting): \(error.message)")
-        }
-    }
+    package static func load(path: String) throws(PushSettingsError) -> FCMApplications { try read(.path(path)) }
 
     static func parse(_ text: String, of path: String) throws(PushSettingsError) -> FCMApplications {
-        do throws(YAMLFile.Problem) {
-            return try applications(YAMLFile(text: text, of: path))
-        } catch {
-            throw PushSettingsError(message: "\(setting): \(error.message)")
-        }
+        try read(.text(text, of: path))
+    }
+
+    private static func read(_ source: ApplicationsFile.Source) throws(PushSettingsError) -> FCMApplications {
+        try ApplicationsFile.read(source, of: setting) { file throws(YAMLFile.Problem) in try applications(file) }
     }
 
     private static func applications(_ file: YAMLFile) throws(YAMLFile.Problem) -> FCMApplications {
@@ -50,32 +44,18 @@ package enum FCMApplicationsFile {
         // Several applications may have one project.
         var accounts: [String: ServiceAccount] = [:]
         for (name, node) in try ApplicationsFile.applications(of: file) {
-            applications[ExactText(name)] = try application(name, node, file, &accounts)
+            applications[ExactText(name)] = try application(ApplicationMembers(name, node, file), &accounts)
         }
         return FCMApplications(applications)
     }
 
     private static func application(
-        _ name: String,
-        _ node: Node,
-        _ file: YAMLFile,
+        _ found: ApplicationMembers<Member>,
         _ accounts: inout [String: ServiceAccount]
     ) throws(YAMLFile.Problem) -> FCMApplication {
-        var found: [Member: Node] = [:]
-        for (member, value) in try file.members(node, name) {
-            guard let known = Member(rawValue: member) else {
-                throw file.unknown(member, value, among: Member.allCases.map(\.rawValue))
-            }
-            found[known] = value
-        }
-        func required(_ member: Member, _ example: String) throws(YAMLFile.Problem) -> Node {
-            guard let value = found[member] else {
-                throw file.problem(node, "`\(PrintableText.escaped(name))` needs `\(member.rawValue)`: \(example)")
-            }
-            return value
-        }
-        let packages = try required(.packages, "com.example.shop")
-        let accountFile = try required(.serviceAccount, "the key file of a service account")
+        let file = found.file
+        let packages = try found.required(.packages, "com.example.shop")
+        let accountFile = try found.required(.serviceAccount, "the key file of a service account")
         let path = try file.text(accountFile, Member.serviceAccount.rawValue)
         let account: ServiceAccount
         if let known = accounts[path] {
@@ -106,9 +86,7 @@ package enum FCMApplicationsFile {
             let _: Collapse = try choice(node, .collapse, file)
             application.collapsesThreads = true
         }
-        if let node = found[.tooLarge] {
-            application.oversize = try ApplicationsFile.oversize(node, Member.tooLarge.rawValue, file)
-        }
+        application.oversize = try found.oversize(.tooLarge)
         return application
     }
 

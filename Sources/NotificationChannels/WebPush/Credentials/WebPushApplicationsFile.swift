@@ -23,20 +23,14 @@ package enum WebPushApplicationsFile {
     }
 
     /// Reads the file and those that it names. Blocks.
-    package static func load(path: String) throws(PushSettingsError) -> WebPushApplications {
-        do throws(YAMLFile.Problem) {
-            return try applications(YAMLFile.load(path: path, maximumBytes: ApplicationsFile.maximumBytes))
-        } catch {
-            throw PushSettingsError(message: "\(setting): \(error.message)")
-        }
-    }
+    package static func load(path: String) throws(PushSettingsError) -> WebPushApplications { try read(.path(path)) }
 
     static func parse(_ text: String, of path: String) throws(PushSettingsError) -> WebPushApplications {
-        do throws(YAMLFile.Problem) {
-            return try applications(YAMLFile(text: text, of: path))
-        } catch {
-            throw PushSettingsError(message: "\(setting): \(error.message)")
-        }
+        try read(.text(text, of: path))
+    }
+
+    private static func read(_ source: ApplicationsFile.Source) throws(PushSettingsError) -> WebPushApplications {
+        try ApplicationsFile.read(source, of: setting) { file throws(YAMLFile.Problem) in try applications(file) }
     }
 
     private static func applications(_ file: YAMLFile) throws(YAMLFile.Problem) -> WebPushApplications {
@@ -44,28 +38,18 @@ package enum WebPushApplicationsFile {
         // Several applications may have one key.
         var keys: [String: ES256Key] = [:]
         for (name, node) in try ApplicationsFile.applications(of: file) {
-            applications[ExactText(name)] = try application(name, node, file, &keys)
+            applications[ExactText(name)] = try application(ApplicationMembers(name, node, file), &keys)
         }
         return WebPushApplications(applications)
     }
 
     private static func application(
-        _ name: String,
-        _ node: Node,
-        _ file: YAMLFile,
+        _ found: ApplicationMembers<Member>,
         _ keys: inout [String: ES256Key]
     ) throws(YAMLFile.Problem) -> WebPushApplication {
-        var found: [Member: Node] = [:]
-        for (member, value) in try file.members(node, name) {
-            guard let known = Member(rawValue: member) else {
-                throw file.unknown(member, value, among: Member.allCases.map(\.rawValue))
-            }
-            found[known] = value
-        }
+        let file = found.file
         func required(_ member: Member, _ example: String) throws(YAMLFile.Problem) -> (Node, String) {
-            guard let value = found[member] else {
-                throw file.problem(node, "`\(PrintableText.escaped(name))` needs `\(member.rawValue)`: \(example)")
-            }
+            let value = try found.required(member, example)
             return (value, try file.text(value, member.rawValue))
         }
         let (keyNode, path) = try required(.keyFile, "a key that `carillon webpush keys` has made")
@@ -94,9 +78,7 @@ package enum WebPushApplicationsFile {
             throw file.problem(keyNode, "`key-file`: \(error.message)")
         }
         var application = WebPushApplication(key: key, page: page)
-        if let node = found[.tooLarge] {
-            application.oversize = try ApplicationsFile.oversize(node, Member.tooLarge.rawValue, file)
-        }
+        application.oversize = try found.oversize(.tooLarge)
         return application
     }
 }
