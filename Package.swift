@@ -229,8 +229,8 @@ let package = Package(
         .target(
             name: "CarillonServices",
             dependencies: [
-                "NotificationChannels", "NotificationConsumer", "NotificationEnrichment", "NotificationProducer",
-                "ServiceSupport", "ServiceTracing",
+                "NotificationChannels", "NotificationConsumer", "NotificationDelivery", "NotificationEnrichment",
+                "NotificationModel", "NotificationProducer", "ServiceSupport", "ServiceTracing", log,
             ]
         ),
         .executableTarget(name: "carillon-producer", dependencies: ["CarillonServices"]),
@@ -284,8 +284,16 @@ let package = Package(
         .testTarget(
             name: "CarillonBenchTests",
             dependencies: [
-                "CarillonBench", "NotificationEnrichment", "NotificationDelivery", "NotificationModel",
-                "NotificationState", "ServiceSupport", argumentParser,
+                "CarillonBench", "NotificationChannels", "NotificationEnrichment", "NotificationDelivery",
+                "NotificationModel", "NotificationState", "ServiceSupport", argumentParser,
+            ]
+        ),
+        .testTarget(
+            name: "CarillonServicesTests",
+            dependencies: [
+                "CarillonServices", "HTTPTesting", "NotificationChannels", "NotificationConsumer",
+                "NotificationDelivery",
+                "NotificationModel", "NotificationProducer", "ServiceSupport", log,
             ]
         ),
         .testTarget(
@@ -377,7 +385,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationConsumer",
+                "TestSupport", "CarillonServices", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationConsumer",
                 "NotificationModel",
                 "NotificationState",
                 "NotificationProducer",

@@ -1,8 +1,6 @@
 import NotificationChannels
-import NotificationConsumer
-import NotificationEnrichment
 import NotificationProducer
-import ServiceSupport
+package import ServiceSupport
 import ServiceTracing
 
 /// The main programs of the services. Their executables run one each; `carillon` runs the one under whose name it is called, so that
@@ -16,13 +14,40 @@ package enum ServiceProgram: String, CaseIterable, Sendable {
         self.init(rawValue: path.split(separator: "/").last.map(String.init) ?? "")
     }
 
+    /// Its main program, with the keys of both services: they do not link each other, and one file, or one set of variables,
+    /// serves both.
+    package var main: ServiceMain {
+        let (summary, port) =
+            switch self {
+            case .producer: ("Turns business events and API calls into notification requests on Kafka.", 8081)
+            case .consumer:
+                (
+                    "Runs the notification center of every recipient: triggers, delivers, publishes outcomes to Kafka.",
+                    8082
+                )
+            }
+        return ServiceMain(
+            name: rawValue,
+            summary: summary,
+            defaultOpsPort: port,
+            foreignKeys: Self.keys,
+            foreignVariables: CommandVariable.names
+        )
+    }
+
+    /// Of both services.
+    static let keys = ServiceSettings.keys {
+        _ = ProducerServiceConfiguration(settings: &$0)
+        _ = ConsumerSettings(settings: &$0)
+    }
+
     /// Runs until the service ends or a signal stops it.
     ///
     /// - Returns: The exit status, as ``ServiceMain`` describes it.
     package func run() async -> Int32 {
         switch self {
-        case .producer: await ServiceMain.producer.run(configure: Self.configureProducer)
-        case .consumer: await ServiceMain.consumer.run(configure: Self.configureConsumer)
+        case .producer: await main.run(configure: Self.configureProducer)
+        case .consumer: await main.run(configure: Self.configureConsumer)
         }
     }
 
@@ -42,30 +67,13 @@ package enum ServiceProgram: String, CaseIterable, Sendable {
     }
 
     private static func configureConsumer(_ settings: inout ServiceSettings) -> ServiceMain.Launch {
-        let configuration = ConsumerServiceConfiguration(settings: &settings)
+        let configuration = ConsumerSettings(settings: &settings)
         return { here in
-            let channels = try configuration.makeChannels(
-                health: here.health,
-                registry: here.registry,
-                logger: here.logger
-            )
-            let enrichment = try ConfiguredEnrichment.ifEnabled(
-                configuration,
-                registry: here.registry,
-                logger: here.logger
-            )
-            let consumer = try ConsumerService(
-                configuration: configuration,
-                channels: channels,
-                enrichment: enrichment?.worker,
-                routes: enrichment?.routes ?? [],
-                health: here.health,
-                registry: here.registry,
-                tracer: here.tracer,
-                logger: here.logger
-            )
-            let reloads = [here.reload, consumer.reload, enrichment?.reload]
-            return [HangupService(logger: here.logger, channels: channels, actions: reloads), consumer]
+            let consumer = try ConfiguredConsumer(configuration, in: here)
+            let reloads = [here.reload] + consumer.reloads
+            return [
+                HangupService(logger: here.logger, channels: consumer.channels, actions: reloads), consumer.service,
+            ]
         }
     }
 }

@@ -9,19 +9,6 @@ import Synchronization
 /// What it answers follows from the send alone, so that a run can be repeated: a rejected notification is rejected at every
 /// attempt, while of the attempts at one notification some time out.
 package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendable where Time.Duration == Duration {
-    /// In parts of a thousand.
-    package struct Answers: Sendable {
-        package var latency: Duration
-        /// Of the notifications.
-        package var rejections: Int
-        /// Of the attempts.
-        package var timeouts: Int
-
-        package init(latency: Duration, rejections: Int = 0, timeouts: Int = 0) {
-            (self.latency, self.rejections, self.timeouts) = (latency, rejections, timeouts)
-        }
-    }
-
     private struct Answer {
         let at: Time.Instant
         let reply: ChannelReply
@@ -37,13 +24,13 @@ package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendab
     }
 
     package let name = ChannelName.test
-    private let answers: Answers
+    private let answers: TestChannelConfiguration
     private let seed: UInt64
     private let clock: Time
     private let contents = Mutex(Contents())
 
     /// - Parameter seed: another one rejects others.
-    package init(_ answers: Answers, seed: UInt64 = 0, clock: Time) {
+    package init(_ answers: TestChannelConfiguration, seed: UInt64 = 0, clock: Time) {
         (self.answers, self.seed, self.clock) = (answers, seed, clock)
     }
 

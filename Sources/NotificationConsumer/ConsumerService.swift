@@ -40,6 +40,8 @@ public struct ConsumerService: Service {
     private let channels: [any DeliveryChannel & Sendable]
     /// Enriches contents; nil where nothing is enriched.
     private let enrichment: (any EnrichmentWorker & Sendable)?
+    /// No other instance may be in the group.
+    private let isSole: Bool
 
     /// The service with only the channel `events`.
     ///
@@ -73,6 +75,8 @@ public struct ConsumerService: Service {
     ///   - channels: those of `configuration.channels`, without `events`.
     ///   - enrichment: enriches contents; nil where nothing is enriched.
     ///   - routes: what the HTTP port of the service answers besides queries.
+    ///   - files: that the routes have open at one time at most.
+    ///   - isSole: no other instance can serve what the enrichment has stored: with one in the group the service ends.
     ///   - health: where each lane reports its readiness.
     ///   - registry: receives gauges and counters.
     ///   - tracer: gets spans; nil where nothing is traced.
@@ -84,6 +88,8 @@ public struct ConsumerService: Service {
         channels: [any DeliveryChannel & Sendable],
         enrichment: (any EnrichmentWorker & Sendable)? = nil,
         routes: [Route] = [],
+        files: Int = 0,
+        isSole: Bool = false,
         health: Health,
         registry: PrometheusRegistry,
         tracer: Tracer? = nil,
@@ -92,7 +98,7 @@ public struct ConsumerService: Service {
     ) throws {
         let (wanted, given) = (configuration.channels.subtracting([.events, .devices]), Set(channels.map(\.name)))
         guard wanted == given else { throw ChannelMismatch(wanted: wanted, given: given) }
-        (self.channels, self.enrichment, self.tracer) = (channels, enrichment, tracer)
+        (self.channels, self.enrichment, self.isSole, self.tracer) = (channels, enrichment, isSole, tracer)
         try Self.checkStore(configuration)
         try configuration.groupConsumer(lane: 0).check()
         // Where the cluster decides, properties that no transaction could be made with are good for at-least-once.
@@ -110,6 +116,7 @@ public struct ConsumerService: Service {
             ? QueryService(
                 configuration,
                 and: routes,
+                files: files,
                 health: health,
                 metrics: registry,
                 clock: clock,
@@ -139,7 +146,7 @@ public struct ConsumerService: Service {
     /// A disk that is full or fails may recover, and until then entries are kept in memory; a wrong setting does not.
     private static func checkStore(_ configuration: ConsumerServiceConfiguration) throws {
         do {
-            if let directory = configuration.storeDirectory { try StoreFile.prepare(directory) }
+            if let directory = configuration.store.directory { try StoreFile.prepare(directory) }
         } catch let error as EntryStoreError where !error.isOfConfiguration {}
     }
 
@@ -166,7 +173,7 @@ public struct ConsumerService: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await queries.run() }
             group.addTask { try await runCenters() }
-            if enrichment != nil, !configuration.media.isShared {
+            if isSole {
                 group.addTask { try await cancelWhenGracefulShutdown { try await watchInstances() } }
             }
             // The first failure stops the other.
@@ -236,9 +243,9 @@ public struct ConsumerService: Service {
     }
 
     private func makeStores(_ cluster: Cluster) -> any EntryStores {
-        guard let directory = configuration.storeDirectory else { return MemoryEntryStores(parked: parkedStores) }
+        guard let directory = configuration.store.directory else { return MemoryEntryStores(parked: parkedStores) }
         var limits = SQLiteEntryStore.Limits()
-        limits.retention = configuration.deletionsKept
+        limits.retention = configuration.store.deletionsKept
         limits.writers = storeWriters
         return DiskEntryStores(
             StoreDisk(

@@ -51,7 +51,7 @@ extension ConsumerServiceConfiguration {
         var producer = KafkaProducerConfiguration(client: shared.client(groupID))
         // In addition to the lane's own limit, there must be room for what one checkpoint, or one removal of all
         // entries, can publish.
-        producer.maximumBufferedRecords = outstandingRecords * 2 + checkpointEntries * 2
+        producer.maximumBufferedRecords = self.lane.outstandingRecords * 2 + self.lane.checkpointEntries * 2
         producer.maximumBufferedKibibytes = Self.queueKibibytes
         if guarantee == .exactlyOnce {
             producer.transactionalID = "\(groupID)-\(shared.instanceID)-\(lane)"

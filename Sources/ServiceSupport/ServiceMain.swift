@@ -30,8 +30,7 @@ public struct ServiceEnvironment: Sendable {
 ///
 /// `--help-settings` lists the settings, including those of ``OpsConfiguration`` and ``LoggingConfiguration``.
 ///
-/// It ignores the other service's keys, so that one file serves both (``ServiceConfiguration``), and the variables of the
-/// command line.
+/// It ignores the foreign keys and variables that it is given, so that one file, or one set of variables, serves both services.
 public struct ServiceMain: Sendable {
     /// The exit status for invalid settings, EX_CONFIG of sysexits.h: a supervisor should not retry.
     public static let configurationStatus: Int32 = 78
@@ -42,23 +41,12 @@ public struct ServiceMain: Sendable {
     /// The exit status of a check of a service that does not answer, EX_UNAVAILABLE.
     public static let unansweredStatus: Int32 = 69
 
-    /// The producer service.
-    public static let producer = ServiceMain(
-        name: "carillon-producer",
-        summary: "Turns business events and API calls into notification requests on Kafka.",
-        defaultOpsPort: 8081
-    )
-    /// The consumer service.
-    public static let consumer = ServiceMain(
-        name: "carillon-consumer",
-        summary: "Runs the notification center of every recipient: triggers, delivers, publishes outcomes to Kafka.",
-        defaultOpsPort: 8082
-    )
-
     /// The executable's name.
     package let name: String
     private let summary: String
     private let defaultOpsPort: Int
+    private let foreignKeys: [String]
+    private let foreignVariables: [String]
 
     /// Describes a service.
     ///
@@ -66,10 +54,17 @@ public struct ServiceMain: Sendable {
     ///   - name: The executable's name.
     ///   - summary: One sentence for `--help`.
     ///   - defaultOpsPort: The default port of the ops endpoint.
-    public init(name: String, summary: String, defaultOpsPort: Int) {
-        self.name = name
-        self.summary = summary
-        self.defaultOpsPort = defaultOpsPort
+    ///   - foreignKeys: Of the services that read the same file and variables; they may include keys of this service.
+    ///   - foreignVariables: Variables that are no keys, which another program reads.
+    public init(
+        name: String,
+        summary: String,
+        defaultOpsPort: Int,
+        foreignKeys: [String] = [],
+        foreignVariables: [String] = []
+    ) {
+        (self.name, self.summary, self.defaultOpsPort) = (name, summary, defaultOpsPort)
+        (self.foreignKeys, self.foreignVariables) = (foreignKeys, foreignVariables)
     }
 
     /// Creates the services from valid settings. Nothing runs yet, so an error here (for example an invalid rule file)
@@ -240,8 +235,8 @@ public struct ServiceMain: Sendable {
         var settings = try ServiceSettings(environment: environment, file: file)
         let own = readOwn(&settings)
         let configuration = try configure(&settings)
-        settings.passOver(SettingsCatalogue.all)
-        settings.passOver(variables: SettingsCatalogue.CommandVariable.allCases.map(\.rawValue))
+        settings.passOver(foreignKeys)
+        settings.passOver(variables: foreignVariables)
         try settings.finish()
         return (own, configuration, settings)
     }

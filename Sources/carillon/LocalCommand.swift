@@ -1,5 +1,6 @@
 import APNsSimulator
 import ArgumentParser
+import CarillonServices
 import Foundation
 import LocalBroker
 import Logging
@@ -89,11 +90,16 @@ struct LocalCommand: AsyncParsableCommand {
 
     /// - Returns: The exit status.
     private func serve() async throws -> Int32 {
-        let main = ServiceMain(name: "carillon local", summary: "", defaultOpsPort: ops.port)
+        let main = ServiceMain(
+            name: "carillon local",
+            summary: "",
+            defaultOpsPort: ops.port,
+            foreignVariables: CommandVariable.names
+        )
         guard !helpSettings else {
             return main.showSettings { settings in
                 _ = ProducerServiceConfiguration(settings: &settings)
-                _ = ConsumerServiceConfiguration(settings: &settings)
+                _ = ConsumerSettings(settings: &settings)
                 return { _ in [] }
             }
         }
@@ -109,7 +115,7 @@ struct LocalCommand: AsyncParsableCommand {
         defer { push?.clear() }
         return await main.run(environment: try environment(push), file: config) { settings in
             let producer = ProducerServiceConfiguration(settings: &settings)
-            let consumer = ConsumerServiceConfiguration(settings: &settings)
+            let consumer = ConsumerSettings(settings: &settings)
             return { here in
                 try services(producer, consumer, file, push, iPhone, here)
             }
@@ -118,7 +124,7 @@ struct LocalCommand: AsyncParsableCommand {
 
     private func services(
         _ producer: ProducerServiceConfiguration,
-        _ consumer: ConsumerServiceConfiguration,
+        _ consumer: ConsumerSettings,
         _ file: BootstrapFile?,
         _ push: LocalPushServices?,
         _ iPhone: LocalPhone?,
@@ -144,18 +150,8 @@ struct LocalCommand: AsyncParsableCommand {
         )
         let (application, devicesTopic) = (producer.defaultApplication, topics.devices)
         try push?.writeApplications(application)
-        let channels = try consumer.makeChannels(health: here.health, registry: here.registry, logger: here.logger)
-        let enrichment = try ConfiguredEnrichment.ifEnabled(consumer, registry: here.registry, logger: here.logger)
-        let consumerService = try ConsumerService(
-            configuration: consumer,
-            channels: channels,
-            enrichment: enrichment?.worker,
-            routes: enrichment?.routes ?? [],
-            health: here.health,
-            registry: here.registry,
-            tracer: here.tracer,
-            logger: here.logger
-        )
+        let configured = try ConfiguredConsumer(consumer, in: here)
+        let consumerService = configured.service
         let page = PhoneServer(
             listen: phone,
             connection: Connection(
@@ -170,7 +166,7 @@ struct LocalCommand: AsyncParsableCommand {
             browserKey: push.flatMap { $0.platforms.contains(.webpush) ? $0.browserKey : nil },
             logger: here.logger
         )
-        let hosts = (http: http.host, ops: ops.host, queries: consumer.queries.host)
+        let hosts = (http: http.host, ops: ops.host, queries: consumer.service.queries.host)
         let ready = ReadyAnnouncer(health: here.health, file: file, bootstrapServers: servers) {
             var text = """
                 Carillon is ready.
@@ -196,8 +192,8 @@ struct LocalCommand: AsyncParsableCommand {
             StartingLater(producerService) { consumerService.isReady }, page,
             HangupService(
                 logger: here.logger,
-                channels: channels,
-                actions: [here.reload, { await producerService.reload() }, consumerService.reload, enrichment?.reload]
+                channels: configured.channels,
+                actions: [here.reload, { await producerService.reload() }] + configured.reloads
             ), ready,
         ]
     }
@@ -206,12 +202,12 @@ struct LocalCommand: AsyncParsableCommand {
     private func phoneServices(
         _ producer: ProducerServiceConfiguration,
         _ producerService: ProducerService,
-        _ consumer: ConsumerServiceConfiguration,
+        _ consumer: ConsumerSettings,
         _ consumerService: ConsumerService,
         _ logger: Logger
     ) -> PhoneServices {
-        let token = ProcessInfo.processInfo.environment[SettingsCatalogue.CommandVariable.httpToken.rawValue]
-        let (host, queriesHost) = (http.host, consumer.queries.host)
+        let token = ProcessInfo.processInfo.environment[CommandVariable.httpToken.rawValue]
+        let (host, queriesHost) = (http.host, consumer.service.queries.host)
         var signer: RecipientTokenSigner?
         if let file = producer.http.recipientKeysFile {
             do throws(ListenerSettingsError) {

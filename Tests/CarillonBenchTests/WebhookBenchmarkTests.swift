@@ -1,5 +1,5 @@
 import Foundation
-import ServiceSupport
+import NotificationChannels
 import Testing
 
 @testable import CarillonBench
@@ -53,7 +53,7 @@ struct WebhookBenchmarkTests {
 
     @Test("an outage may cost the requests in progress, the failures that open the breaker, and a test per pause")
     func bound() {
-        let webhook = ChannelBenchmark.settings.webhook
+        let webhook = WebhookConfiguration()
         let first = webhook.connections + webhook.breakerFailures + 1
         #expect(DrainBenchmark.mostRequests(in: 0) == first)
         let pause = webhook.breakerFirstPause / .seconds(1)

@@ -69,7 +69,7 @@ struct ConfigShowTests {
         let error = #expect(throws: ServiceSettingsError.self) {
             _ = try ServiceChoice.producer.settings(environment: Self.broker, file: file.path)
         }
-        let text = try ServiceMain.producer.invalid(#require(error))
+        let text = try ServiceChoice.producer.main.invalid(#require(error))
         #expect(
             text
                 == "carillon-producer: invalid configuration\n\(file.path):1: htp.port is not a known key; did you mean http.port?\n"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import NotificationEnrichment
 import OutboundHTTP
 import ServiceSupport
 import Testing

@@ -1,6 +1,8 @@
+import CarillonServices
 import Foundation
 import TestSupport
 import NotificationModel
+import NotificationProducer
 import ServiceSupport
 import Testing
 
@@ -270,8 +272,8 @@ struct CommandLineTests {
     }
 
     private static func isSetting(_ key: String, of program: String) -> Bool {
-        let producer = SettingsCatalogue.keys(of: ProducerServiceConfiguration.self).contains(key)
-        let consumer = SettingsCatalogue.keys(of: ConsumerServiceConfiguration.self).contains(key)
+        let producer = ServiceSettings.keys { _ = ProducerServiceConfiguration(settings: &$0) }.contains(key)
+        let consumer = ServiceSettings.keys { _ = ConsumerSettings(settings: &$0) }.contains(key)
         // Metrics that neither declares are those of the process.
         return switch program {
         case "carillon-producer": producer || !consumer

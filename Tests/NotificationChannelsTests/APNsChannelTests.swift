@@ -280,8 +280,7 @@ final class APNsBench {
         let credentials = "team: \(APNsSimulator.ownTeam), key: \(APNsSimulator.ownKeyID), key-file: \(key)"
         let both = "production: {\(credentials)}" + (onlyProduction ? "" : "\n  development: {\(credentials)}")
         file = try folder.write("shop:\n  bundles: \(Self.bundle)\n  \(both)\n\(more)\n")
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (configuration, egress) = (defaults.apns, defaults.egress)
+        var (configuration, egress) = (APNsConfiguration(), EgressConfiguration())
         configuration.applicationsFile = file
         configuration.isInternal = true
         configuration.connections = connections

@@ -22,9 +22,8 @@ struct APNsPoolsTests {
                 bank: {bundles: com.example.bank, certificate: \(certificate), certificate-key: \(certificate)}
                 """
             )
-            let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
             let metrics = PushMetrics(.apns, of: "APNs", devices: "Apple", reasons: [], PrometheusRegistry())
-            let pools = try APNsPools(defaults.apns, defaults.egress, observer: metrics)
+            let pools = try APNsPools(APNsConfiguration(), EgressConfiguration(), observer: metrics)
             var senders = APNsSenders()
             try withExtendedLifetime(folders) {
                 _ = try senders.use(try APNsApplicationsFile.load(path: file), pools.sender)

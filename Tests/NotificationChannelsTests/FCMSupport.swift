@@ -120,8 +120,7 @@ final class FCMBench {
             \(more)
             """
         )
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (configuration, egress) = (defaults.fcm, defaults.egress)
+        var (configuration, egress) = (FCMConfiguration(), EgressConfiguration())
         configuration.applicationsFile = file
         configuration.isInternal = true
         configuration.url = "https://127.0.0.1:\(simulator.port)"

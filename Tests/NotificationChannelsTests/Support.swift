@@ -129,11 +129,10 @@ struct WebhookBench {
         internalOrigins: [String] = [],
         connectionAge: Duration = .seconds(300),
         authoritiesFile: String = "",
-        _ change: (inout ConsumerServiceConfiguration.Webhook) -> Void = { _ in }
+        _ change: (inout WebhookConfiguration) -> Void = { _ in }
     ) throws {
         folder = try TestFolder()
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (configuration, egress) = (defaults.webhook, defaults.egress)
+        var (configuration, egress) = (WebhookConfiguration(), EgressConfiguration())
         configuration.url = url
         configuration.isInternal = true
         configuration.keysFile = try folder.write(Self.key)

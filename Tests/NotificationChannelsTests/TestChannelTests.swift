@@ -56,7 +56,7 @@ struct TestChannelTests {
         private let wakes: AsyncStream<Void>
         private var sends: SideWork<Issued<ChannelSend>, ChannelResult>
 
-        init(_ answers: Channel.Answers, seed: UInt64 = 0) {
+        init(_ answers: TestChannelConfiguration, seed: UInt64 = 0) {
             channel = Channel(answers, seed: seed, clock: clock)
             let (wakes, wake) = AsyncStream<Void>.makeStream()
             self.wakes = wakes
@@ -147,30 +147,5 @@ struct TestChannelTests {
         desk.clock.advance(by: .seconds(600))
         #expect(await desk.next() == ["last": .accepted])
         #expect(desk.channel.kept == 0)
-    }
-
-    @Test func `the settings name the channels`() throws {
-        var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
-        #expect(try channels(configuration) == [])
-        configuration.channel = .test
-        #expect(try channels(configuration) == [.test])
-        configuration.channel = .webhook
-        configuration.webhook.url = "https://hooks.example.com/"
-        #expect(throws: WebhookSettingsError.self) { try channels(configuration) }
-        let folder = try TestFolder()
-        configuration.webhook.keysFile = try folder.write(WebhookBench.key)
-        #expect(try channels(configuration) == [.webhook])
-        configuration.channel = .events
-        #expect(try channels(configuration) == [])
-        configuration.furtherChannels = [.webhook, .test, .events]
-        #expect(try channels(configuration) == [.test, .webhook])
-    }
-
-    private func channels(_ configuration: ConsumerServiceConfiguration) throws -> [ChannelName] {
-        try configuration.makeChannels(
-            health: Health(),
-            registry: PrometheusRegistry(),
-            logger: Logger(label: "test")
-        ).map(\.name)
     }
 }

@@ -148,8 +148,7 @@ final class WebPushBench {
         service = try await ScriptedEndpoint(tls: NIOSSLContext(configuration: server), respond: respond)
         keyFile = try WebPushSample.key(files)
         file = try files.write(Self.applications(keyFile) + more, "webpush.yaml")
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (configuration, egress) = (defaults.webPush, defaults.egress)
+        var (configuration, egress) = (WebPushConfiguration(), EgressConfiguration())
         configuration.applicationsFile = file
         if isInternal { configuration.internalOrigins = ["https://127.0.0.1:\(service.port)"] }
         // A test that fails must not wait for long; no test depends on it.

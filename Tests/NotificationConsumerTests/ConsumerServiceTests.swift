@@ -29,7 +29,7 @@ struct ConsumerServiceTests {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.kafkaProperties = LocalBroker.recommendedConsumerProperties
         configuration.lanes = 1
-        configuration.start = .earliest
+        configuration.lane.start = .earliest
         configuration.drainTimeout = .seconds(10)
         return configuration
     }
@@ -196,7 +196,7 @@ struct ConsumerServiceTests {
         }
         try await Self.publish(second, on: broker)
         // The start needs no setting now, because there is a marker.
-        configuration.start = .refuse
+        configuration.lane.start = .refuse
         let events = try await Self.serving(configuration) {
             try await Self.read(Self.topics.deliveries, on: broker) { $0.count >= 600 }
         }
@@ -259,11 +259,11 @@ struct ConsumerServiceTests {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         var configuration = Self.configuration(broker)
-        if store != .memory { configuration.storeDirectory = directory.path }
+        if store != .memory { configuration.store.directory = directory.path }
         if store == .foreign {
             let other = try Self.broker()
             var elsewhere = Self.configuration(other)
-            elsewhere.storeDirectory = directory.path
+            elsewhere.store.directory = directory.path
             try await Self.publish([Self.record("x", key("other"), #""content":{"title":"T"}"#)], on: other)
             _ = try await Self.serving(elsewhere) {
                 try await Self.read(Self.topics.deliveries, on: other) { $0.count == 1 }
@@ -283,7 +283,7 @@ struct ConsumerServiceTests {
             try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 5 }
         }
         if store == .deleted { try FileManager.default.removeItem(at: directory) }
-        configuration.start = .refuse
+        configuration.lane.start = .refuse
         let registry = PrometheusRegistry()
         // Repeats are duplicates; a newer request names the one delivered before.
         try await Self.publish(first + [Self.record("new", key("sent"), #""content":{"title":"T"}"#)], on: broker)

@@ -159,8 +159,7 @@ final class PushServer: PushTarget {
         connections: Int,
         on workbench: Workbench
     ) throws -> any DeliveryChannel & Sendable {
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (apns, egress) = (defaults.apns, defaults.egress)
+        var (apns, egress) = (APNsConfiguration(), EgressConfiguration())
         apns.applicationsFile = applications
         apns.isInternal = true
         apns.productionURL = "https://127.0.0.1:\(ports.production)"

@@ -60,8 +60,7 @@ final class FCMServer: PushTarget {
     func accepted() throws -> Int { try messages.accepted() }
 
     func channel(connections: Int) throws -> any DeliveryChannel & Sendable {
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (fcm, egress) = (defaults.fcm, defaults.egress)
+        var (fcm, egress) = (FCMConfiguration(), EgressConfiguration())
         fcm.applicationsFile = applications.path
         (fcm.url, fcm.isInternal) = (url, true)
         (fcm.connections, fcm.rate) = (connections, rate)

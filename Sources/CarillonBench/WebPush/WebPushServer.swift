@@ -55,8 +55,7 @@ final class WebPushServer: PushTarget {
     func accepted() throws -> Int { try messages.accepted() }
 
     func channel(connections: Int) throws -> any DeliveryChannel & Sendable {
-        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-        var (webPush, egress) = (defaults.webPush, defaults.egress)
+        var (webPush, egress) = (WebPushConfiguration(), EgressConfiguration())
         webPush.applicationsFile = applications.path
         webPush.internalOrigins = [origin]
         // A single push service has a share of them.

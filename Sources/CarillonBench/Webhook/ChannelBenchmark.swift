@@ -17,9 +17,6 @@ struct ChannelBenchmark {
     var sends: Int
     var workbench: Workbench
 
-    /// What the service has without settings.
-    static var settings: ConsumerServiceConfiguration { ConsumerServiceConfiguration(bootstrapServers: []) }
-
     private static let patience = Duration.seconds(60)
 
     /// Sends waiting notifications, and checks that each arrived once.
@@ -32,7 +29,7 @@ struct ChannelBenchmark {
         let isWoken = DispatchSemaphore(value: 0)
         var work = ChannelSends([channel]) { channel in
             SideWork(
-                concurrency: min(Self.settings.concurrentSends, channel.concurrency ?? .max),
+                concurrency: min(LaneConfiguration().concurrentSends, channel.concurrency ?? .max),
                 bound: sends,
                 mailbox: SideWorkMailbox(wake: { isWoken.signal() }, onLate: {})
             )
@@ -75,14 +72,14 @@ struct ChannelBenchmark {
     }
 
     private func makeChannel(url: String) throws -> WebhookChannel {
-        var webhook = Self.settings.webhook
+        var webhook = WebhookConfiguration()
         webhook.url = url
         webhook.isInternal = true
         webhook.keysFile = try Self.writeKeys(on: workbench)
         return try WebhookChannel(
             webhook,
-            longestRequest: Self.settings.retry.longestRequest,
-            egress: Self.settings.egress,
+            longestRequest: .milliseconds(RetryPolicy().longestRequest),
+            egress: EgressConfiguration(),
             source: "/carillon/bench",
             health: Health(),
             registry: PrometheusRegistry(),

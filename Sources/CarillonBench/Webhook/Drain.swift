@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import NotificationChannels
 import NotificationModel
 import ServiceSupport
 
@@ -53,7 +54,7 @@ struct DrainBenchmark {
     /// The requests that a circuit breaker allows during an outage: those in progress when it opens, the failures that
     /// open it, and one test after each pause, of which none is shorter than the first.
     static func mostRequests(in seconds: Double) -> Int {
-        let webhook = ChannelBenchmark.settings.webhook
+        let webhook = WebhookConfiguration()
         let tests = Int(seconds / (webhook.breakerFirstPause / .seconds(1))) + 1
         return webhook.connections + webhook.breakerFailures + tests
     }

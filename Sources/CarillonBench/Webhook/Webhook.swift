@@ -1,5 +1,5 @@
 import ArgumentParser
-import ServiceSupport
+import NotificationChannels
 
 /// `carillon-bench webhook`.
 struct WebhookCommand: BenchmarkCommand {
@@ -43,7 +43,7 @@ struct WebhookCommand: BenchmarkCommand {
         try requireRange("--outage", outage, 1...600)
     }
 
-    private var connections: Int { ChannelBenchmark.settings.webhook.connections }
+    private var connections: Int { WebhookConfiguration().connections }
 
     var workloadName: String { "\(sends) notifications over \(partitions) partitions, \(connections) connections" }
 

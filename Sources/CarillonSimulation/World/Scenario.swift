@@ -51,7 +51,7 @@ struct Scenario {
     /// Gaps of weeks and months between scenes.
     var isLong: Bool
     /// Where a partition without a marker starts.
-    var start: ConsumerServiceConfiguration.Start
+    var start: LaneConfiguration.Start
 
     /// Which topic gets more partitions first; in the end both have the same number.
     enum Growth: CaseIterable {

@@ -16,26 +16,27 @@ extension World {
     func makeLane(_ seat: LaneSeat, fenced: String?) -> any LoopWorker {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
         configuration.topics = topics
-        configuration.start = scenario.start
-        configuration.gap = seat.settings.gap
+        configuration.lane.start = scenario.start
+        configuration.lane.gap = seat.settings.gap
         let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
         configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
         if scenario.usesChannel {
             configuration.channel = scenario.channel
             configuration.furtherChannels = [.events, seat.channel.name]
         }
-        configuration.retention = options.bugs.contains(.forgetsEarly) ? .seconds(5) : .milliseconds(scenario.retention)
-        configuration.maximumEntries = options.bugs.contains(.capsEarly) ? 2 : scenario.maximumEntries
-        configuration.residentEntries = scenario.residentEntries
-        configuration.concurrentSends = scenario.concurrentSends
-        if options.bugs.contains(.neverTimesOut) { configuration.sendTimeout = .seconds(100 * 365 * 86_400) }
+        configuration.center.retention =
+            options.bugs.contains(.forgetsEarly) ? .seconds(5) : .milliseconds(scenario.retention)
+        configuration.center.maximumEntries = options.bugs.contains(.capsEarly) ? 2 : scenario.maximumEntries
+        configuration.center.residentEntries = scenario.residentEntries
+        configuration.lane.concurrentSends = scenario.concurrentSends
+        if options.bugs.contains(.neverTimesOut) { configuration.lane.sendTimeout = .seconds(100 * 365 * 86_400) }
         configuration.enrichment.deadline = .milliseconds(SimulatedEnrichment.times.deadline)
         configuration.enrichment.lead = .milliseconds(SimulatedEnrichment.times.lead)
         if options.bugs.contains(.awaitsEnrichments) {
             configuration.enrichment.deadline = .seconds(100 * 365 * 86_400)
         }
-        configuration.entriesPerPiece = scenario.entriesPerPiece
-        configuration.keptSlots = 8
+        configuration.center.entriesPerPiece = scenario.entriesPerPiece
+        configuration.center.keptSlots = 8
         let clockError: Int64 =
             options.bugs.contains(.firesEarly) ? 2_000 : options.bugs.contains(.firesLate) ? -3_000 : 0
         let context = LaneContext(

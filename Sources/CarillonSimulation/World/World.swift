@@ -419,7 +419,7 @@ struct ProcessSettings {
     /// Whether it keeps its stores on its machine's disk.
     var hasStore = true
     /// What it does when unread requests were deleted.
-    var gap = ConsumerServiceConfiguration.Gap.refuse
+    var gap = LaneConfiguration.Gap.refuse
 }
 
 /// The place of a lane in a process: the parts that outlive each lane.

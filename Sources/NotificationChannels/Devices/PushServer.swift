@@ -18,7 +18,7 @@ struct PushServer: Sendable {
         _ url: String,
         setting: String,
         isInternal: Bool,
-        _ egress: ConsumerServiceConfiguration.Egress,
+        _ egress: EgressConfiguration,
         timeout: TimeAmount
     ) throws {
         var policy = try egress.policy()

@@ -15,8 +15,6 @@ import Synchronization
 /// Its lanes limit the requests at one time to `concurrency`, which is also the number of connections, so that no
 /// request waits here. While the endpoint fails, a circuit breaker answers sends without a request.
 package final class WebhookChannel: DeliveryChannel, ReloadingChannel, ProbedChannel, Sendable {
-    typealias Configuration = ConsumerServiceConfiguration.Webhook
-
     /// The time and the randomness that it uses.
     struct World: Sendable {
         /// Nanoseconds of a monotonic clock.
@@ -41,7 +39,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, ProbedCha
     }
 
     package let name = ChannelName.webhook
-    private let configuration: Configuration
+    private let configuration: WebhookConfiguration
     /// In milliseconds.
     private let longestRequest: Int64
     private let requests: WebhookRequests
@@ -65,9 +63,9 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, ProbedCha
     ///   - logger: The service's logger.
     /// - Throws: `WebhookSettingsError`, and `EgressPolicyError`.
     package convenience init(
-        _ configuration: ConsumerServiceConfiguration.Webhook,
+        _ configuration: WebhookConfiguration,
         longestRequest: Duration,
-        egress: ConsumerServiceConfiguration.Egress,
+        egress: EgressConfiguration,
         source: String,
         health: Health,
         registry: PrometheusRegistry,
@@ -91,9 +89,9 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, ProbedCha
     }
 
     init(
-        _ configuration: Configuration,
+        _ configuration: WebhookConfiguration,
         longestRequest: Duration,
-        egress: ConsumerServiceConfiguration.Egress,
+        egress: EgressConfiguration,
         source: String,
         health: Health,
         registry: PrometheusRegistry,
@@ -163,8 +161,8 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, ProbedCha
     }
 
     private static func bounds(
-        _ configuration: Configuration,
-        _ egress: ConsumerServiceConfiguration.Egress
+        _ configuration: WebhookConfiguration,
+        _ egress: EgressConfiguration
     ) -> OutboundConnections.Settings {
         var bounds = OutboundConnections.Settings()
         (bounds.bound, bounds.boundPerHost) = (configuration.connections, configuration.connections)

@@ -1,4 +1,3 @@
-import ServiceSupport
 import NotificationModel
 
 /// The times of enrichments, in milliseconds.
@@ -12,7 +11,7 @@ struct EnrichmentTimes: Hashable, Sendable {
         (self.deadline, self.lead) = (deadline, min(lead, deadline))
     }
 
-    init(_ settings: ConsumerServiceConfiguration.Enrichment) {
+    init(_ settings: LaneEnrichmentConfiguration) {
         self.init(deadline: settings.deadline.milliseconds, lead: settings.lead.milliseconds)
     }
 }

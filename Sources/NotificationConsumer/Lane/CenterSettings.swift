@@ -6,12 +6,12 @@ import ServiceSupport
 extension LifecycleRules {
     /// - Parameter requests: what requests may be in this lane.
     init(_ context: LaneContext, _ requests: RequestIntake) {
-        let settings = context.configuration
+        let settings = context.configuration.center
         self.init(retention: settings.retention.milliseconds)
         channels = requests.channels
         repeatsEvents = context.guarantee == .atLeastOnce
-        retry = RetryPolicy(settings.retry)
-        if context.enrichment != nil { enrichment = EnrichmentTimes(settings.enrichment) }
+        retry = context.configuration.retry
+        if context.enrichment != nil { enrichment = EnrichmentTimes(context.configuration.enrichment) }
         contentBytes = requests.contentBytes
         keptContentBytes = requests.bound.content(contents: requests.contents + 1)
         recordBytes = requests.bound.bytes
@@ -25,7 +25,7 @@ extension LifecycleRules {
 }
 
 extension PartitionCenter.Limits {
-    init(_ settings: ConsumerServiceConfiguration) {
+    init(_ settings: CenterConfiguration) {
         self.init(
             maximumEntries: settings.maximumEntries,
             maximumRecipients: settings.maximumRecipients,

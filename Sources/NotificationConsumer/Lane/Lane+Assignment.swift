@@ -71,10 +71,10 @@ extension Lane {
                 topics: configuration.topics,
                 brokers: configuration.bootstrapServers,
                 partitions: partitions,
-                start: configuration.start,
-                gap: configuration.gap,
-                deletionsKept: configuration.deletionsKept.milliseconds,
-                unwritten: configuration.unwrittenChanges
+                start: configuration.lane.start,
+                gap: configuration.lane.gap,
+                deletionsKept: configuration.store.deletionsKept.milliseconds,
+                unwritten: configuration.store.unwrittenChanges
             ),
             logger: logger,
             progress: { [unowned self] read, total in
@@ -94,7 +94,7 @@ extension Lane {
         let isDoubtful = rules.repeatsEvents || rules.channels.hasSends
         var center = try PartitionCenter(
             rules: rules,
-            limits: .init(configuration),
+            limits: .init(configuration.center),
             store: result.store,
             zones: context.zones.database,
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,

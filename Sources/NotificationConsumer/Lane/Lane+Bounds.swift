@@ -6,7 +6,7 @@ extension Lane {
     /// Measures the load, and pauses or resumes reading as `BackPressure` decides.
     func regulate() throws -> BackPressure.Hold {
         let load = load()
-        owned.hurryStores(unwritten: load.unwritten, bound: configuration.unwrittenChanges)
+        owned.hurryStores(unwritten: load.unwritten, bound: configuration.store.unwrittenChanges)
         let (hold, action) = try backPressure.regulate(load, within: bounds, at: link.now)
         switch action {
         case .none: break
@@ -39,7 +39,7 @@ extension Lane {
             outstanding: link.outstanding,
             dirty: owned.dirtyCount,
             unwritten: unwritten,
-            storeTrouble: unwritten >= configuration.unwrittenChanges / 2 ? owned.storeTrouble : nil,
+            storeTrouble: unwritten >= configuration.store.unwrittenChanges / 2 ? owned.storeTrouble : nil,
             sends: sends.largest,
             isNextCheckpointFull: isUnderWay && ledger.budget.isFull,
             isNextCheckpointOverfull: isUnderWay && ledger.budget.isOverfull,
@@ -51,10 +51,10 @@ extension Lane {
     private var bounds: BackPressure.Bounds {
         .init(
             guarantee: context.guarantee,
-            outstandingRecords: configuration.outstandingRecords,
-            checkpointEntries: configuration.checkpointEntries,
-            unwrittenChanges: configuration.unwrittenChanges,
-            sends: configuration.outstandingSends,
+            outstandingRecords: configuration.lane.outstandingRecords,
+            checkpointEntries: configuration.lane.checkpointEntries,
+            unwrittenChanges: configuration.store.unwrittenChanges,
+            sends: configuration.lane.outstandingSends,
             sessionTimeout: configuration.sessionTimeout,
             transactionTimeout: configuration.transactionTimeout
         )

@@ -6,15 +6,16 @@ import ServiceSupport
 /// Sends: side work of the lane, performed by its channels.
 extension Lane {
     static func sends(of context: LaneContext, waking link: Link) -> ChannelSends {
-        ChannelSends(context.channels, devicesPerRecipient: context.configuration.devicesPerRecipient) { channel in
+        ChannelSends(context.channels, devicesPerRecipient: context.configuration.center.devicesPerRecipient) {
+            channel in
             SideWork(
                 concurrency: min(
-                    context.configuration.concurrentSends,
+                    context.configuration.lane.concurrentSends,
                     channel.concurrency.map { max(1, $0 / context.configuration.lanes) } ?? .max
                 ),
                 // A channel that says how many it can perform would only let them wait itself.
-                reserve: channel.concurrency == nil ? (context.configuration.concurrentSends + 9) / 10 : 0,
-                bound: context.configuration.outstandingSends,
+                reserve: channel.concurrency == nil ? (context.configuration.lane.concurrentSends + 9) / 10 : 0,
+                bound: context.configuration.lane.outstandingSends,
                 rate: rate(context.configuration),
                 mailbox: .init(wake: link.wake, onLate: context.metrics.lateOutcomeCount)
             )
@@ -23,10 +24,10 @@ extension Lane {
 
     /// The lane's share of the process's rate.
     private static func rate(_ configuration: ConsumerServiceConfiguration) -> WorkRate? {
-        guard configuration.sendRate > 0 else { return nil }
+        guard configuration.lane.sendRate > 0 else { return nil }
         return WorkRate(
-            perSecond: Double(configuration.sendRate) / Double(configuration.lanes),
-            burst: configuration.sendBurst / configuration.lanes
+            perSecond: Double(configuration.lane.sendRate) / Double(configuration.lanes),
+            burst: configuration.lane.sendBurst / configuration.lanes
         )
     }
 
@@ -34,7 +35,7 @@ extension Lane {
     func send(_ attempt: ChannelSend, of number: Int32) {
         sends.add(
             Issued(attempt, of: number, in: assignmentID),
-            within: configuration.sendTimeout,
+            within: configuration.lane.sendTimeout,
             at: link.now,
             context.clock
         )

@@ -7,7 +7,7 @@ extension Lane {
     /// Plans some of a partition's calendar triggers again, as far as the next checkpoint has room for them.
     func replan(_ number: Int32, at now: Timestamp) throws {
         guard let replan = owned[number]?.center.replan, !isCheckpointFull,
-            owned.dirtyCount < configuration.checkpointEntries
+            owned.dirtyCount < configuration.lane.checkpointEntries
         else { return }
         try usingStore { try owned[number]?.replan(at: now, limit: DueWindow.loadedAtATime) }
         ledger.budget.expect(owned[number]?.center.takeCharge() ?? 0)

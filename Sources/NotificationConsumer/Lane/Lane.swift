@@ -380,9 +380,10 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         guard !ledger.checkpoint.isUnderWay else { return false }
         let now = context.clock()
         let isDue =
-            nextCheckpoint <= link.now || ledger.budget.isFull || owned.dirtyCount >= configuration.checkpointEntries
+            nextCheckpoint <= link.now || ledger.budget.isFull
+            || owned.dirtyCount >= configuration.lane.checkpointEntries
             || owned.numbers.contains { owned[$0]?.wantsLimit(at: now) == true }
-        if isDue { nextCheckpoint = link.now.advanced(by: configuration.checkpointInterval) }
+        if isDue { nextCheckpoint = link.now.advanced(by: configuration.lane.checkpointInterval) }
         return isDue
     }
 }

@@ -17,6 +17,7 @@ struct QueryService: Sendable {
     /// - Parameters:
     ///   - configuration: Of the service.
     ///   - further: Routes besides those of queries, which are there only if the settings enable them.
+    ///   - files: That these have open at one time at most.
     ///   - health: Where it reports its readiness.
     ///   - factory: Receives its metrics.
     ///   - clock: The wall clock, for tokens that end.
@@ -26,6 +27,7 @@ struct QueryService: Sendable {
     init(
         _ configuration: ConsumerServiceConfiguration,
         and further: [Route] = [],
+        files: Int = 0,
         health: Health,
         metrics factory: any MetricsFactory,
         clock: @escaping @Sendable () -> Timestamp,
@@ -37,7 +39,7 @@ struct QueryService: Sendable {
             configuration: configuration.queries,
             defaultApplication: configuration.defaultApplication,
             now: clock,
-            files: configuration.enrichment.isEnabled ? configuration.media.transfers : 0,
+            files: files,
             health: health.component("queries"),
             tracer: tracer,
             logger: logger

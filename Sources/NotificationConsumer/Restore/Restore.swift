@@ -45,8 +45,8 @@ struct Restore {
         /// The addresses of the cluster, for the instructions in refusals.
         var brokers: [String]
         var partitions: Int32
-        var start: ConsumerServiceConfiguration.Start
-        var gap: ConsumerServiceConfiguration.Gap
+        var start: LaneConfiguration.Start
+        var gap: LaneConfiguration.Gap
         /// A store written longer ago may have missed a deletion, in milliseconds.
         var deletionsKept: Int64
         /// The maximum number of changes, over all stores, that are not written to disk yet.

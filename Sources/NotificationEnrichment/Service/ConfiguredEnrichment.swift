@@ -15,30 +15,34 @@ package struct ConfiguredEnrichment {
 
     /// - Parameters:
     ///   - configuration: checked.
+    ///   - egress: which addresses media and enrichers may have.
+    ///   - listening: the HTTP port under which media are served.
     ///   - registry: receives counters and gauges.
     ///   - logger: the service's logger.
     ///   - roots: the certificate authorities, besides those of `egress.ca.file`.
     /// - Throws: `EnrichmentSettingsError`, `EgressPolicyError`, and errors of TLS for roots that cannot be read.
     package init(
-        _ configuration: ConsumerServiceConfiguration,
+        _ configuration: EnrichmentConfiguration,
+        _ egress: EgressConfiguration,
+        listening: HTTPConfiguration,
         registry: PrometheusRegistry,
         logger: Logger,
         trusting roots: NIOSSLTrustRoots = .default
     ) throws {
         let media = configuration.media
         let file =
-            try configuration.enrichment.chainsFile.isEmpty
-            ? ChainsFile() : ChainsFile.load(path: configuration.enrichment.chainsFile)
+            try configuration.chainsFile.isEmpty
+            ? ChainsFile() : ChainsFile.load(path: configuration.chainsFile)
         let keys = media.keysFile.isEmpty ? [] : try Self.keys(path: media.keysFile, of: .mediaKeys)
         let store = try MediaStore(media)
         let fetcher = try MediaFetcher(
-            .init(media, configuration.egress),
-            policy: configuration.egress.mediaPolicy(),
+            .init(media, egress),
+            policy: egress.mediaPolicy(),
             store: store,
             roots: roots,
-            authorities: configuration.egress.authorities()
+            authorities: egress.authorities()
         )
-        let links = MediaLinks(base: configuration.mediaBase, keys: keys)
+        let links = MediaLinks(base: media.base(listening), keys: keys)
         let transfers = MediaTransfers(.init(media))
         let now: @Sendable () -> Int64 = { SystemClock.now().rawValue }
         let attachments = AttachmentsEnricher(
@@ -57,7 +61,7 @@ package struct ConfiguredEnrichment {
         do {
             stage = try EnrichmentStage(
                 chains: file.chains,
-                enrichers: [attachments] + Self.enrichers(file, fetcher, configuration.egress, &keyFiles)
+                enrichers: [attachments] + Self.enrichers(file, fetcher, egress, &keyFiles)
             )
         } catch let error as EnrichmentChainError {
             throw EnrichmentSettingsError(.chainsFile, error.message)
@@ -74,21 +78,6 @@ package struct ConfiguredEnrichment {
             MediaHandler(store: store, links: links, transfers: transfers, threads: .singleton, now: now).routes
     }
 
-    /// Enrichment if the settings enable it; errors as for `init`.
-    ///
-    /// - Parameters:
-    ///   - configuration: checked.
-    ///   - registry: receives counters and gauges.
-    ///   - logger: the service's logger.
-    package static func ifEnabled(
-        _ configuration: ConsumerServiceConfiguration,
-        registry: PrometheusRegistry,
-        logger: Logger
-    ) throws -> ConfiguredEnrichment? {
-        guard configuration.enrichment.isEnabled else { return nil }
-        return try ConfiguredEnrichment(configuration, registry: registry, logger: logger)
-    }
-
     private static func keys(
         path: String,
         of key: EnrichmentSettingsError.Key
@@ -103,7 +92,7 @@ package struct ConfiguredEnrichment {
     private static func enrichers(
         _ file: ChainsFile,
         _ fetcher: MediaFetcher,
-        _ egress: ConsumerServiceConfiguration.Egress,
+        _ egress: EgressConfiguration,
         _ keyFiles: inout [KeyFile]
     ) throws -> [any Enricher] {
         var enrichers: [any Enricher] = []
@@ -139,12 +128,12 @@ package struct ConfiguredEnrichment {
     }
 }
 
-extension ConsumerServiceConfiguration {
+extension MediaConfiguration {
     /// Where clients reach the HTTP port: as the settings say, or the address on which the service listens.
-    fileprivate var mediaBase: String {
-        guard media.baseURL.isEmpty else { return media.baseURL }
-        let scheme = queries.tlsCertificate == nil ? "http" : "https"
-        let host = queries.host.contains(":") ? "[\(queries.host)]" : queries.host
-        return "\(scheme)://\(host):\(queries.port)"
+    fileprivate func base(_ listening: HTTPConfiguration) -> String {
+        guard baseURL.isEmpty else { return baseURL }
+        let scheme = listening.tlsCertificate == nil ? "http" : "https"
+        let host = listening.host.contains(":") ? "[\(listening.host)]" : listening.host
+        return "\(scheme)://\(host):\(listening.port)"
     }
 }

@@ -4,7 +4,7 @@ package import ServiceSupport
 
 extension MediaFetcher.Settings {
     /// The bounds and times of the configuration.
-    package init(_ media: ConsumerServiceConfiguration.Media, _ egress: ConsumerServiceConfiguration.Egress) {
+    package init(_ media: MediaConfiguration, _ egress: EgressConfiguration) {
         self.init()
         connectionAge = .nanoseconds(egress.connectionAge.nanoseconds)
         (connections, connectionsPerHost) = (media.connections, media.connectionsPerHost)
@@ -21,7 +21,7 @@ extension MediaFetcher.Settings {
 
 extension MediaTransfers.Settings {
     /// The bounds of the configuration.
-    init(_ media: ConsumerServiceConfiguration.Media) {
+    init(_ media: MediaConfiguration) {
         self.init()
         (most, mostOfClient, minimumRate) = (media.transfers, media.clientTransfers, media.transferRate)
     }
@@ -31,7 +31,7 @@ extension MediaStore {
     /// Opens the directory of the configuration.
     ///
     /// - Throws: `EnrichmentSettingsError`.
-    package convenience init(_ media: ConsumerServiceConfiguration.Media) throws(EnrichmentSettingsError) {
+    package convenience init(_ media: MediaConfiguration) throws(EnrichmentSettingsError) {
         do throws(MediaStoreError) {
             try self.init(
                 Settings(directory: media.directory, bytes: Int64(media.megabytes) << 20, share: media.share),

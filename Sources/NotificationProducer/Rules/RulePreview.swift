@@ -1,5 +1,5 @@
 public import NotificationModel
-public import ServiceSupport
+import ServiceSupport
 
 /// The rules of a file, to preview their effect on an event without Kafka.
 public struct RulePreview: Sendable {

@@ -44,7 +44,7 @@ extension ServiceSettings {
     }
 
     /// `application.default`: the application of rules and calls that name none.
-    mutating func application(default: String) -> String {
+    package mutating func application(default: String) -> String {
         let key = "application.default"
         let name = string(key, default: `default`, about: "The application of rules and calls without one.")
         do throws(ModelError) {

@@ -84,6 +84,13 @@ public struct ServiceSettings: Sendable {
         note(.init(key: key, source: lookup(key)?.source ?? .nowhere, message: why))
     }
 
+    /// The keys that a reader declares.
+    package static func keys(of read: (inout ServiceSettings) -> Void) -> [String] {
+        var settings = ServiceSettings()
+        read(&settings)
+        return settings.declaredKeys.map(\.key)
+    }
+
     /// Ignores keys, and their variables, that another service reads from the same file; their values are not checked.
     ///
     /// - Parameter keys: With dots; they may include keys that this service reads too.

@@ -44,7 +44,7 @@ public struct HTTPConfiguration: Sendable {
     }
 
     /// Reads the settings; `self` has the defaults.
-    mutating func read(_ settings: inout ServiceSettings) {
+    package mutating func read(_ settings: inout ServiceSettings) {
         host = settings.string(
             hostKey,
             default: host,

@@ -1,6 +1,6 @@
+import CarillonServices
 import Foundation
 import Logging
-import NotificationChannels
 import NotificationConsumer
 import NotificationDelivery
 import NotificationEnrichment
@@ -14,7 +14,7 @@ struct CheckedService: Sendable {
     /// The own names of the topics that it uses.
     let topics: Set<String>
     /// `store.deletions.kept`.
-    var deletionsKept = ConsumerServiceConfiguration(bootstrapServers: []).deletionsKept
+    var deletionsKept = StoreConfiguration().deletionsKept
     /// Directories that it writes to, by the settings that name them.
     var directories: [(setting: String, path: String)] = []
     var channels: [any DeliveryChannel & Sendable] = []
@@ -102,11 +102,12 @@ struct ServiceFilesCheck {
     // MARK: - The consumer service
 
     private mutating func consumer() -> CheckedService? {
-        guard let configuration = settings(ConsumerServiceConfiguration.init(settings:)) else { return nil }
+        guard let settings = settings(ConsumerSettings.init(settings:)) else { return nil }
+        let configuration = settings.service
         var (isRight, channels): (Bool, [any DeliveryChannel & Sendable]) = (true, [])
         for name in configuration.channels.sorted(by: { $0.rawValue < $1.rawValue }) {
             let made = step("the channel \(name.rawValue)") {
-                if let channel = try configuration.makeChannel(
+                if let channel = try settings.makeChannel(
                     name,
                     health: health,
                     registry: registry,
@@ -118,15 +119,15 @@ struct ServiceFilesCheck {
             }
             isRight = made != nil && isRight
         }
-        isRight = enrichment(configuration) && isRight
-        if configuration.answersQueries || configuration.enrichment.isEnabled {
+        isRight = enrichment(settings) && isRight
+        if configuration.answersQueries || settings.enrichment.isEnabled {
             isRight = api("query API", configuration.queries, configuration.defaultApplication) && isRight
         }
         guard isRight else { return nil }
         let made = step("the consumer service") {
             var withoutStore = configuration
             // It would create the directory.
-            withoutStore.storeDirectory = nil
+            withoutStore.store.directory = nil
             _ = try ConsumerService(
                 configuration: withoutStore,
                 channels: channels,
@@ -138,32 +139,34 @@ struct ServiceFilesCheck {
         }
         guard made != nil else { return nil }
         var directories: [(String, String)] = []
-        if let store = configuration.storeDirectory { directories.append(("store.directory", store)) }
-        if configuration.enrichment.isEnabled { directories.append(("media.directory", configuration.media.directory)) }
+        if let store = configuration.store.directory { directories.append(("store.directory", store)) }
+        if settings.enrichment.isEnabled {
+            directories.append(("media.directory", settings.enrichment.media.directory))
+        }
         return CheckedService(
             shared: configuration.shared,
             topics: [
                 "requests", "signals", "devices", "tokens", "categories", "deliveries", "responses", "state",
                 "dead-letters",
             ],
-            deletionsKept: configuration.deletionsKept,
+            deletionsKept: configuration.store.deletionsKept,
             directories: directories,
             channels: channels
         )
     }
 
-    private func enrichment(_ configuration: ConsumerServiceConfiguration) -> Bool {
-        guard configuration.enrichment.isEnabled else { return true }
+    private func enrichment(_ settings: ConsumerSettings) -> Bool {
+        guard settings.enrichment.isEnabled else { return true }
         // In the real directory it would remove what is not needed.
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "carillon-check-\(UUID().uuidString)"
         )
         defer { try? FileManager.default.removeItem(at: folder) }
-        var elsewhere = configuration
-        elsewhere.media.directory = folder.path
+        var elsewhere = settings
+        elsewhere.enrichment.media.directory = folder.path
         return step("enrichment") {
-            _ = try ConfiguredEnrichment.ifEnabled(elsewhere, registry: registry, logger: warnings.logger)
-            let file = configuration.enrichment.chainsFile
+            _ = try elsewhere.makeEnrichment(registry: registry, logger: warnings.logger)
+            let file = settings.enrichment.chainsFile
             return file.isEmpty ? "attachments" : "the chains of \(file), with templates and keys"
         } != nil
     }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CarillonServices
+import NotificationProducer
 import ServiceSupport
 
 /// A service, as commands about its settings name it.
@@ -7,8 +9,8 @@ enum ServiceChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
 
     var main: ServiceMain {
         switch self {
-        case .producer: .producer
-        case .consumer: .consumer
+        case .producer: ServiceProgram.producer.main
+        case .consumer: ServiceProgram.consumer.main
         }
     }
 
@@ -29,7 +31,7 @@ enum ServiceChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
             .settings
         case .consumer:
             try main.settings(environment: environment, file: file) { settings in
-                ConsumerServiceConfiguration(settings: &settings)
+                ConsumerSettings(settings: &settings)
             }
             .settings
         }

@@ -113,19 +113,22 @@ struct MediaFetchCommand: AsyncParsableCommand {
     /// - Returns: The settings of the service, and over them the options.
     /// - Throws: ``CommandFailure``.
     func settings(environment: [String: String]) throws(CommandFailure) -> MediaFetching.Settings {
-        let given: ServiceSettings
+        var given: ServiceSettings
         do throws(ServiceSettingsError) {
             given = try ServiceSettings(environment: environment, file: config)
         } catch {
             throw CommandFailure("\(error)", status: ExitStatus.noInput)
         }
-        let service: ConsumerServiceConfiguration
+        var settings = MediaFetching.Settings(
+            egress: EgressConfiguration(settings: &given),
+            media: MediaConfiguration(settings: &given)
+        )
         do throws(ServiceSettingsError) {
-            service = try ConsumerServiceConfiguration(fetching: given)
+            // The others do not matter, whatever they say.
+            try given.finish(sections: ["egress", "media"])
         } catch {
             throw CommandFailure("\(error)", status: ExitStatus.settings)
         }
-        var settings = MediaFetching.Settings(egress: service.egress, media: service.media)
         settings.egress.internalOrigins += internalOrigin
         settings.media.timeout = timeout?.duration ?? settings.media.timeout
         settings.media.directory = output ?? settings.media.directory

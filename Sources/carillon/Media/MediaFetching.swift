@@ -9,9 +9,9 @@ import ServiceSupport
 struct MediaFetching: Sendable {
     struct Settings: Sendable {
         /// With the options of the command.
-        var egress: ConsumerServiceConfiguration.Egress
+        var egress: EgressConfiguration
         /// With the options of the command; without a directory the media are removed at the end.
-        var media: ConsumerServiceConfiguration.Media
+        var media: MediaConfiguration
         /// Of media without one.
         var typeHint: String?
         /// Media at one time.

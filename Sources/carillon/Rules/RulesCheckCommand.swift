@@ -117,7 +117,7 @@ struct RulesCheckCommand: AsyncParsableCommand {
             throw CommandFailure("\(error)", status: ExitStatus.noInput)
         }
         let key = "application.default"
-        let unmatched = ProducerServiceConfiguration.unmatchedEvents(&settings)
+        let unmatched = UnmatchedEvents(settings: &settings)
         let named = settings.string(key, default: "default")
         do {
             // The other settings of the file do not matter here.

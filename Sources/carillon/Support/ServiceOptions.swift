@@ -1,11 +1,11 @@
 import ArgumentParser
+import CarillonServices
 import Foundation
 import NotificationModel
-import ServiceSupport
 
 /// A service's HTTP API: the options of every command that calls one.
 struct ServiceOptions: ParsableArguments {
-    private typealias Variable = SettingsCatalogue.CommandVariable
+    private typealias Variable = CommandVariable
 
     @Option(
         help: ArgumentHelp(

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Kafka
-import ServiceSupport
+import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 
 /// `carillon topics`: the topics of Carillon on a cluster.
 struct TopicsCommand: ParsableCommand {
@@ -39,7 +40,7 @@ extension Connection {
     /// The plans of the topics, with the sizes that the properties of the clients give.
     func topicPlans(replicas: Int = 3, deletionsKept: Int64? = nil) -> [TopicPlan] {
         let producer = KafkaProducerConfiguration(client: client("carillon-topics"))
-        let usual = ConsumerServiceConfiguration(bootstrapServers: []).deletionsKept.milliseconds
+        let usual = StoreConfiguration().deletionsKept.milliseconds
         return TopicPlan.all(
             topics,
             replicas: replicas,

@@ -1,3 +1,5 @@
+import CarillonServices
+import NotificationProducer
 import ServiceSupport
 import Testing
 
@@ -16,7 +18,7 @@ struct BoundsTests {
         _ = ProducerServiceConfiguration(settings: &settings)
         _ = OpsConfiguration(settings: &settings, defaultPort: 0)
         var consumer = try ServiceSettings(environment: environment, file: nil)
-        _ = ConsumerServiceConfiguration(settings: &consumer)
+        _ = ConsumerSettings(settings: &consumer)
         let all = settings.declaredKeys + consumer.declaredKeys
         return Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
     }

@@ -1,4 +1,5 @@
 import NotificationModel
+import ServiceSupport
 import Testing
 
 @testable import NotificationConsumer
@@ -47,5 +48,27 @@ struct RetryPolicyTests {
             attempts += 1
         }
         #expect((300...600).contains(attempts) && spent > policy.age - 600_000)
+    }
+
+    private func problems(_ yaml: String) throws -> [String] {
+        var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
+        _ = RetryPolicy(settings: &settings)
+        do throws(ServiceSettingsError) {
+            try settings.finish()
+            return []
+        } catch {
+            return error.problems.map(\.key)
+        }
+    }
+
+    @Test func `its settings have limits`() throws {
+        let yaml = "retry: {attempts: 5, age: 1h, first-pause: 2s, longest-pause: 1m, longest-request: 10m}"
+        var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
+        let retry = RetryPolicy(settings: &settings)
+        try settings.finish()
+        #expect(retry.attempts == 5 && retry.age == 3_600_000 && retry.firstPause == 2_000)
+        #expect(retry.longestPause == 60_000 && retry.longestRequest == 600_000)
+        #expect(try problems("retry: {attempts: 0}") == ["retry.attempts"])
+        #expect(try problems("retry: {first-pause: 0s, age: -1s}") == ["retry.age", "retry.first-pause"])
     }
 }

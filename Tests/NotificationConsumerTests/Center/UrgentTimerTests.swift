@@ -73,8 +73,8 @@ struct UrgentTimerTests {
             for number in 0..<2 as Range<Int32> { broker.marker(in: number, of: 2, firedThrough: at(1_000_000)) }
             var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
             configuration.lanes = 1
-            (configuration.concurrentSends, configuration.outstandingSends) = (bound, bound)
-            configuration.sendTimeout = .seconds(100_000)
+            (configuration.lane.concurrentSends, configuration.lane.outstandingSends) = (bound, bound)
+            configuration.lane.sendTimeout = .seconds(100_000)
             lane = Lane.over(MemoryLink(broker), .atLeastOnce, configuration: configuration, channel: channel)
             try lane.start()
             try turn(10)

@@ -50,7 +50,7 @@ struct ChangelogFaultTests {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         var configuration = kafka.configuration
-        configuration.storeDirectory = directory.path
+        configuration.store.directory = directory.path
         var stray = kafka.entry(0, in: 1)
         stray.key = [0x66, 0xFF, 0x00]
         // Enough records for the store to get some before the end.
@@ -113,7 +113,7 @@ struct ChangelogFaultTests {
         )
 
         var configuration = kafka.configuration
-        configuration.gap = .continue
+        configuration.lane.gap = .continue
         try await consuming(configuration) { consumer in
             try await consumer.ready()
             let kept = Double(5_000 - low)
@@ -137,7 +137,7 @@ struct ChangelogFaultTests {
         #expect(why.contains("requests are missing; set `consumer.on-gap` to `continue`"), "\(why)")
 
         var configuration = kafka.configuration
-        configuration.gap = .continue
+        configuration.lane.gap = .continue
         try await consuming(configuration) { consumer in
             try await consumer.ready()
             try await eventually("what was pending is") { consumer.metric("carillon_schedule_pending") == 1 }
@@ -169,8 +169,8 @@ struct ChangelogFaultTests {
         }
         try await kafka.publish([request()])
         var configuration = kafka.configuration
-        configuration.gap = .continue
-        configuration.start = .earliest
+        configuration.lane.gap = .continue
+        configuration.lane.start = .earliest
         try await consuming(configuration) { consumer in
             try await consumer.ready()
             try await kafka.publish([request()])
@@ -228,7 +228,7 @@ struct ChangelogFaultTests {
         let kafka = try FaultBroker()
         let requests = (0..<300).map { kafka.request("q\($0)", interval: $0 % 3 == 0 ? 86_400 : nil) }
         var configuration = kafka.configuration
-        configuration.start = .earliest
+        configuration.lane.start = .earliest
         try await kafka.publish(requests)
         try await consuming(configuration) { consumer in
             try await eventually("all is applied") {

@@ -108,7 +108,7 @@ struct LargeRecordTests {
     {
         let broker = try FaultBroker(partitions: 1)
         var configuration = broker.configuration
-        configuration.start = .earliest
+        configuration.lane.start = .earliest
         configuration.guarantee = setting.guarantee
         if let bytes = setting.bytes { configuration.kafkaProperties["message.max.bytes"] = "\(bytes)" }
         let cases = cases(setting.bound)
@@ -184,7 +184,7 @@ struct LargeRecordTests {
         let bound = RecordBound(200_000)
         let broker = try FaultBroker(partitions: 1)
         var configuration = broker.configuration
-        (configuration.start, configuration.guarantee) = (.earliest, guarantee)
+        (configuration.lane.start, configuration.guarantee) = (.earliest, guarantee)
         configuration.kafkaProperties["message.max.bytes"] = "\(bound.bytes)"
         let recipient = "r0"
         let token = String(repeating: "t", count: 4_000)
@@ -244,7 +244,7 @@ struct LargeRecordTests {
     {
         let broker = try FaultBroker(partitions: 1)
         var configuration = broker.configuration
-        configuration.start = .earliest
+        configuration.lane.start = .earliest
         configuration.guarantee = guarantee
         try await consuming(configuration) { consumer in
             try await consumer.ready()
@@ -272,7 +272,7 @@ struct LargeRecordTests {
     ) async throws {
         let broker = try FaultBroker(partitions: 1)
         var configuration = broker.configuration
-        configuration.start = .earliest
+        configuration.lane.start = .earliest
         configuration.guarantee = guarantee
         func record(_ name: String, of key: NotificationKey, _ value: String) -> FaultBroker.Record {
             .init(topic: broker.topics.requests, partition: 0, key: key.encoded, value: Array(value.utf8))

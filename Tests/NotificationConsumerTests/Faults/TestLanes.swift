@@ -51,7 +51,7 @@ final class TestLanes: Sendable {
         let health = health.component("lane")
         while !stop.isRequested {
             var configuration = kafka.configuration
-            configuration.start = .earliest
+            configuration.lane.start = .earliest
             guard
                 let link = try KafkaLink(
                     configuration: configuration,

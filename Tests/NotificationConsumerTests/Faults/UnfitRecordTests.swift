@@ -71,7 +71,7 @@ struct UnfitRecordTests {
             kafka.request("a"),
         ])
         var configuration = kafka.configuration
-        configuration.start = .earliest
+        configuration.lane.start = .earliest
         let before = try await kafka.written()
         let consumer = try RunningConsumer(configuration)
         let refusal = try await consumer.refusal()

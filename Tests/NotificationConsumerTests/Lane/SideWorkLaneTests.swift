@@ -44,8 +44,8 @@ struct SideWorkLaneTests {
     ) throws -> Lane<MemoryLink> {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
         configuration.lanes = 1
-        (configuration.sendRate, configuration.sendBurst) = (rate, 1)
-        (configuration.concurrentSends, configuration.outstandingSends) = (concurrent, outstanding)
+        (configuration.lane.sendRate, configuration.lane.sendBurst) = (rate, 1)
+        (configuration.lane.concurrentSends, configuration.lane.outstandingSends) = (concurrent, outstanding)
         let lane = Lane.over(
             link,
             .atLeastOnce,

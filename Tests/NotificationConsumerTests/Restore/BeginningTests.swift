@@ -29,10 +29,10 @@ struct BeginningTests {
     /// - Returns: how many of the two requests were delivered.
     private static func run(
         _ broker: MemoryBroker,
-        start: ConsumerServiceConfiguration.Start = .refuse
+        start: LaneConfiguration.Start = .refuse
     ) throws -> Int {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
-        configuration.start = start
+        configuration.lane.start = start
         let lane = Lane.over(MemoryLink(broker, share: [mine]), .atLeastOnce, configuration: configuration)
         do {
             try lane.start()
@@ -88,9 +88,9 @@ struct BeginningTests {
         #expect(events.count == 1 && events.allSatisfy { $0.contains("\"device\":\"phone\"") }, "\(events)")
     }
 
-    @Test(arguments: ConsumerServiceConfiguration.Start.allCases, [false, true])
+    @Test(arguments: LaneConfiguration.Start.allCases, [false, true])
     func `an added partition is not treated as a new one`(
-        start: ConsumerServiceConfiguration.Start,
+        start: LaneConfiguration.Start,
         isEmpty: Bool
     ) throws {
         let broker = Self.broker()

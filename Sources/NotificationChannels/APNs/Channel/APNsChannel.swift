@@ -12,8 +12,6 @@ import Synchronization
 /// A push that a connection did not process is sent again by the pool. What the answer of APNs leads to is ``APNsAction``, what an
 /// attempt does then ``APNsAttempt``. Retries are the lane's.
 package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChannel, Sendable {
-    typealias Configuration = ConsumerServiceConfiguration.APNs
-
     /// The time that it uses.
     package struct World: Sendable {
         /// The wall clock.
@@ -44,7 +42,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
 
     package let name = ChannelName.apns
     package var changes: ChannelChanges? { stops.changes }
-    private let configuration: Configuration
+    private let configuration: APNsConfiguration
     private let pools: APNsPools
     private let metrics: PushMetrics
     private let stops: ChannelStops
@@ -62,8 +60,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     ///   - world: Its time.
     /// - Throws: `PushSettingsError`, and `EgressPolicyError`.
     package init(
-        _ configuration: ConsumerServiceConfiguration.APNs,
-        egress: ConsumerServiceConfiguration.Egress,
+        _ configuration: APNsConfiguration,
+        egress: EgressConfiguration,
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,

@@ -18,8 +18,8 @@ struct APNsPools: Sendable {
 
     /// - Throws: `PushSettingsError` for a URL that the policy refuses, `EgressPolicyError`.
     init(
-        _ configuration: ConsumerServiceConfiguration.APNs,
-        _ egress: ConsumerServiceConfiguration.Egress,
+        _ configuration: APNsConfiguration,
+        _ egress: EgressConfiguration,
         observer: any HTTP2PoolObserver
     ) throws {
         var settings = HTTP2Pool.Settings()

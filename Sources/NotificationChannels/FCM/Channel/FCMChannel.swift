@@ -13,8 +13,6 @@ import Synchronization
 /// A message first waits for its turn in the project's quota (``ProjectPace``), then for an access token (``AccessTokens``), then for
 /// a stream. What the answer leads to is ``FCMAction``, what an attempt does then ``FCMAttempt``. Retries are the lane's.
 package final class FCMChannel: DeliveryChannel, ReloadingChannel, ProbedChannel, Sendable {
-    typealias Configuration = ConsumerServiceConfiguration.FCM
-
     /// The time that it uses, and what is known of the world outside.
     package struct World: Sendable {
         /// How many messages a device may get.
@@ -51,7 +49,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, ProbedChannel
 
     package let name = ChannelName.fcm
     package var changes: ChannelChanges? { stops.changes }
-    private let configuration: Configuration
+    private let configuration: FCMConfiguration
     private let maker: FCMProjectMaker
     private let metrics: PushMetrics
     private let stops: ChannelStops
@@ -69,8 +67,8 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, ProbedChannel
     ///   - world: Its time.
     /// - Throws: `PushSettingsError`, and `EgressPolicyError`.
     package init(
-        _ configuration: ConsumerServiceConfiguration.FCM,
-        egress: ConsumerServiceConfiguration.Egress,
+        _ configuration: FCMConfiguration,
+        egress: EgressConfiguration,
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,

@@ -87,8 +87,8 @@ struct FCMProjects: Sendable {
 
 /// Makes projects, all by the same settings.
 final class FCMProjectMaker: Sendable {
-    private let configuration: ConsumerServiceConfiguration.FCM
-    private let egress: ConsumerServiceConfiguration.Egress
+    private let configuration: FCMConfiguration
+    private let egress: EgressConfiguration
     private let settings: HTTP2Pool.Settings
     private let server: PushServer
     private let authorities: [NIOSSLCertificate]
@@ -103,8 +103,8 @@ final class FCMProjectMaker: Sendable {
 
     /// - Throws: `PushSettingsError` for a URL that the policy refuses, `EgressPolicyError`.
     init(
-        _ configuration: ConsumerServiceConfiguration.FCM,
-        _ egress: ConsumerServiceConfiguration.Egress,
+        _ configuration: FCMConfiguration,
+        _ egress: EgressConfiguration,
         observer: any HTTP2PoolObserver,
         wall: @escaping @Sendable () -> Timestamp
     ) throws {

@@ -13,8 +13,6 @@ import Synchronization
 /// Endpoints are URLs that whoever registers a device names: the address guard judges them, and an answer never concerns more than
 /// its origin. What an answer leads to is ``WebPushAction``. Retries are the lane's.
 package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable {
-    typealias Configuration = ConsumerServiceConfiguration.WebPush
-
     /// The time and the randomness that it uses, and what is known of the world outside.
     package struct World: Sendable {
         /// The wall clock.
@@ -59,7 +57,7 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     package let name = ChannelName.webpush
     package let changes: ChannelChanges? = ChannelChanges()
-    private let configuration: Configuration
+    private let configuration: WebPushConfiguration
     private let policy: EgressPolicy
     private let connections: OutboundConnections
     private let metrics: PushMetrics
@@ -78,8 +76,8 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
     ///   - world: Its time and chance.
     /// - Throws: `PushSettingsError`, and `EgressPolicyError`.
     package init(
-        _ configuration: ConsumerServiceConfiguration.WebPush,
-        egress: ConsumerServiceConfiguration.Egress,
+        _ configuration: WebPushConfiguration,
+        egress: EgressConfiguration,
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,

@@ -10,9 +10,9 @@ extension OutboundConnections {
     ///
     /// - Parameter policy: which addresses they may have.
     convenience init(
-        _ configuration: ConsumerServiceConfiguration.WebPush,
+        _ configuration: WebPushConfiguration,
         policy: EgressPolicy,
-        _ egress: ConsumerServiceConfiguration.Egress,
+        _ egress: EgressConfiguration,
         resolver: any HostResolver
     ) throws {
         let timeout = TimeAmount.nanoseconds(configuration.timeout.nanoseconds)

@@ -1,4 +1,5 @@
 import NotificationModel
+public import ServiceSupport
 
 /// The settings of the producer service.
 ///
@@ -9,51 +10,40 @@ public struct ProducerServiceConfiguration: ServiceConfiguration {
     /// and `deadLetters`.
     public var shared: SharedConfiguration
     /// The application of rules and calls without one.
-    public var defaultApplication: String
+    public var defaultApplication = "default"
     /// The YAML file of rules; nil leaves business events on their topic.
     public var rulesFile: String?
     /// What happens to business events that neither the rules nor `ignore:` of their file are for.
-    public var unmatchedEvents: UnmatchedEvents
+    public var unmatchedEvents = UnmatchedEvents.deadLetter
     /// The consumer group that reads business events, and the responses that rules are for.
-    public var groupID: String
+    public var groupID = "carillon-producer"
     /// How often offsets are committed.
-    public var commitInterval: Duration
+    public var commitInterval = Duration.milliseconds(100)
     /// Records derived from events that may wait for the broker.
-    public var ingestBufferRecords: Int
+    public var ingestBufferRecords = 50_000
     /// The HTTP API.
     public var http = HTTPConfiguration(prefix: "http", port: 8080)
     /// Bytes of a body of `POST /v1/events`.
-    public var eventsBodyBytes: Int
+    public var eventsBodyBytes = ModelLimits.businessEventBytes
     /// Bytes of a body of `PUT` of a notification.
-    public var notificationBodyBytes: Int
+    public var notificationBodyBytes = ModelLimits.requestBytes
     /// Notifications that one call may remove by their identifiers.
-    public var removalIdentifiers: Int
+    public var removalIdentifiers = 1_000
     /// Records of calls that may wait for the broker.
-    public var httpBufferRecords: Int
+    public var httpBufferRecords = 10_000
 
     /// All settings at their defaults.
     ///
     /// - Parameter bootstrapServers: Brokers as `host:port`.
     public init(bootstrapServers: [String]) {
         shared = SharedConfiguration(bootstrapServers: bootstrapServers)
-        defaultApplication = "default"
-        rulesFile = nil
-        unmatchedEvents = .deadLetter
-        groupID = "carillon-producer"
-        commitInterval = .milliseconds(100)
-        ingestBufferRecords = 50_000
-        eventsBodyBytes = ModelLimits.businessEventBytes
-        notificationBodyBytes = ModelLimits.requestBytes
-        removalIdentifiers = 1_000
-        httpBufferRecords = 10_000
     }
 }
 
 extension ProducerServiceConfiguration {
     /// Reads the settings. Problems are recorded in `settings`: use the result only after `settings.finish()`.
     public init(settings: inout ServiceSettings) {
-        let defaults = ProducerServiceConfiguration(bootstrapServers: [])
-        self = defaults
+        self.init(bootstrapServers: [])
         shared = SharedConfiguration(
             settings: &settings,
             topics: ["businessEvents", "requests", "signals", "devices", "categories", "responses", "deadLetters"],
@@ -65,7 +55,7 @@ extension ProducerServiceConfiguration {
                 which has no usable transactions. Calls over HTTP are at least once, with ids that identify repeats.
                 """
         )
-        defaultApplication = settings.application(default: defaults.defaultApplication)
+        defaultApplication = settings.application(default: defaultApplication)
         rulesFile = settings.optionalString(
             "rules.file",
             about: """
@@ -73,15 +63,15 @@ extension ProducerServiceConfiguration {
                 accepted over HTTP and left on their topic.
                 """
         )
-        unmatchedEvents = Self.unmatchedEvents(&settings)
+        unmatchedEvents = UnmatchedEvents(settings: &settings)
         groupID = settings.string(
             "ingest.group",
-            default: defaults.groupID,
+            default: groupID,
             about: "The consumer group that reads business events, and the responses that rules are for."
         )
         commitInterval = settings.duration(
             "ingest.commit.interval",
-            default: defaults.commitInterval,
+            default: commitInterval,
             in: .milliseconds(10) ... .seconds(60),
             about: """
                 How often offsets are committed. With `exactly-once` it is how long a transaction is open, and \
@@ -90,14 +80,14 @@ extension ProducerServiceConfiguration {
         )
         ingestBufferRecords = settings.int(
             "ingest.buffer.records",
-            default: defaults.ingestBufferRecords,
+            default: ingestBufferRecords,
             in: 1...1_000_000,
             about: "Records waiting for the broker; at the limit reading pauses."
         )
         http.read(&settings)
         eventsBodyBytes = settings.int(
             "http.events.bytes",
-            default: defaults.eventsBodyBytes,
+            default: eventsBodyBytes,
             in: 1...ModelLimits.businessEventBytes,
             about: """
                 Bytes of a body of `POST /v1/events`; above it, or for an event too large for a record, 413 \
@@ -106,41 +96,21 @@ extension ProducerServiceConfiguration {
         )
         notificationBodyBytes = settings.int(
             "http.notification.bytes",
-            default: defaults.notificationBodyBytes,
+            default: notificationBodyBytes,
             in: 1...ModelLimits.requestBytes,
             about: "Bytes of a body of a notification; above it 413."
         )
         removalIdentifiers = settings.int(
             "http.removal.identifiers",
-            default: defaults.removalIdentifiers,
+            default: removalIdentifiers,
             in: 1...10_000,
             about: "Notifications that one call may remove; above it 413."
         )
         httpBufferRecords = settings.int(
             "http.buffer.records",
-            default: defaults.httpBufferRecords,
+            default: httpBufferRecords,
             in: 1...1_000_000,
             about: "Records of calls waiting for the broker; at the limit a call waits, then 503."
         )
     }
-
-    /// `rules.unmatched`, which the command line reads too.
-    package static func unmatchedEvents(_ settings: inout ServiceSettings) -> UnmatchedEvents {
-        settings.oneOf(
-            "rules.unmatched",
-            default: UnmatchedEvents.deadLetter,
-            about: """
-                What happens to business events of a type that has no rule, and that `ignore:` of the rule file does not name: \
-                `dead-letter`, as `no-rule`, or `ignore`.
-                """
-        )
-    }
-}
-
-/// What happens to business events of a type without a rule.
-public enum UnmatchedEvents: String, CaseIterable, Sendable {
-    /// They go to the dead letters, as `no-rule`.
-    case deadLetter = "dead-letter"
-    /// They have no effect, and are counted.
-    case ignore
 }

@@ -1,6 +1,7 @@
 import NotificationModel
 import Testing
 
+@testable import NotificationProducer
 @testable import ServiceSupport
 
 @Suite("Configuration of the producer service")

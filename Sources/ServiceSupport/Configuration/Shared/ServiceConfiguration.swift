@@ -1,7 +1,4 @@
 /// The settings of a service: its own, and those of both services, which are read as if they were its own.
-///
-/// They are declared here and not in the services, which do not link each other: one settings file, or one set of
-/// variables, serves both, so each must know the other's keys (``SettingsCatalogue``).
 @dynamicMemberLookup
 public protocol ServiceConfiguration: Sendable {
     /// The settings of both services.

@@ -1,12 +1,14 @@
 import NotificationModel
+import NotificationProducer
 import Testing
 
+@testable import CarillonServices
 @testable import ServiceSupport
 
-@Suite("Settings that both services have")
-struct SharedConfigurationTests {
+@Suite("Settings of both services")
+struct BothServicesTests {
     private static let services: [any ServiceConfiguration.Type] = [
-        ProducerServiceConfiguration.self, ConsumerServiceConfiguration.self,
+        ProducerServiceConfiguration.self, ConsumerSettings.self,
     ]
 
     private func read(_ service: any ServiceConfiguration.Type, _ yaml: String) throws -> SharedConfiguration {
@@ -75,7 +77,7 @@ struct SharedConfigurationTests {
     func otherService() throws {
         let others: [(any ServiceConfiguration.Type, variable: String, section: String)] = [
             (ProducerServiceConfiguration.self, "CARILLON_STORE_UNWRITTEN", "store: {directory: [not, looked, at]}"),
-            (ConsumerServiceConfiguration.self, "CARILLON_HTTP_PORT", "rules: {file: [not, looked, at]}"),
+            (ConsumerSettings.self, "CARILLON_HTTP_PORT", "rules: {file: [not, looked, at]}"),
         ]
         for (service, variable, section) in others {
             var settings = try ServiceSettings(
@@ -89,7 +91,7 @@ struct SharedConfigurationTests {
                 named: "carillon.yaml"
             )
             _ = service.init(settings: &settings)
-            settings.passOver(SettingsCatalogue.all)
+            settings.passOver(ServiceProgram.keys)
             let error = #expect(throws: ServiceSettingsError.self) { try settings.finish() }
             #expect(
                 error?.problems.map(\.description)
@@ -99,32 +101,5 @@ struct SharedConfigurationTests {
                 "\(service)"
             )
         }
-    }
-
-    @Test(
-        arguments: [
-            (["kafka:9092"], nil), (["kafka", "10.0.0.1:1", "[::1]:9092", "SSL://k-1.example.com:65535"], nil),
-            (["kafka:9092", ":9092"], 2), (["kafka:"], 1), (["kafka:0"], 1), (["kafka:65536"], 1), (["a:1;b:1"], 1),
-            (["a b"], 1), (["https://user:secret@host:1"], 1), (["[::1:9092"], 1), (["kafka:9092/"], 1),
-        ] as [([String], Int?)]
-    )
-    func `brokers that are not host and port are refused by their number, without the text`(
-        _ servers: [String],
-        _ number: Int?
-    ) {
-        let problem = SharedConfiguration.problem(ofServers: servers)
-        #expect(number.map { problem?.contains("number \($0)") == true } ?? (problem == nil), "\(problem ?? "")")
-        #expect(problem?.contains("secret") != true)
-    }
-
-    @Test func `on the embedded broker sessions are short, unless they are set`() {
-        var configuration = SharedConfiguration(bootstrapServers: ["a:1"])
-        configuration.kafkaProperties = ["heartbeat.interval.ms": "700"]
-        let before = configuration.kafkaProperties
-        configuration.adapt(toCluster: "abc")
-        #expect(configuration.kafkaProperties == before)
-        configuration.adapt(toCluster: "mockCluster7f")
-        #expect(configuration.kafkaProperties["session.timeout.ms"] == "6000")
-        #expect(configuration.kafkaProperties["heartbeat.interval.ms"] == "700")
     }
 }

@@ -1,14 +1,16 @@
+import CarillonServices
+import NotificationChannels
+import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 import Testing
 
-@testable import ServiceSupport
-
-@Suite("Settings of the webhook channel and of retries")
-struct WebhookConfigurationTests {
-    private func read(_ lines: String) throws -> ConsumerServiceConfiguration {
+@Suite("Settings of the webhook channel")
+struct WebhookSettingsTests {
+    private func read(_ lines: String) throws -> ConsumerSettings {
         let yaml = "kafka: {bootstrap: {servers: \"a:9092\"}}\n\(lines)"
         var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
-        let configuration = ConsumerServiceConfiguration(settings: &settings)
+        let configuration = ConsumerSettings(settings: &settings)
         try settings.finish()
         return configuration
     }
@@ -29,7 +31,7 @@ struct WebhookConfigurationTests {
         #expect(problems("channel: events") == [])
         #expect(problems("channels: [webhook]") == ["webhook.url", "webhook.keys.file"])
         #expect(problems("channels: [pigeon, events]") == ["channels"])
-        let several = try read("channels: [test]")
+        let several = try read("channels: [test]").service
         #expect(several.channel == .events && several.channels == [.events, .test])
         let webhook = try read(
             """
@@ -98,11 +100,6 @@ struct WebhookConfigurationTests {
         #expect(problems(other + ", internal: true}") == ["webhook.url"])
     }
 
-    @Test func `a file of authorities must have certificates`() throws {
-        #expect(problems("egress: {ca: {file: /nowhere}}") == ["egress.ca.file"])
-        #expect(problems("egress: {ca: {file: /etc/hostname}}") == ["egress.ca.file"])
-    }
-
     @Test func `the URL of a channel that the service does not have is not judged`() {
         #expect(problems("webhook: {url: \"https://10.0.0.1/\"}") == [])
     }
@@ -112,14 +109,5 @@ struct WebhookConfigurationTests {
         #expect(problems(lines) == ["webhook.timeout"])
         #expect(problems(lines + "\nconsumer: {send: {timeout: 31s}}") == [])
         #expect(problems("webhook: {timeout: 30s}") == [], "it has no effect for another channel")
-    }
-
-    @Test func `retries have limits`() throws {
-        let lines = "retry: {attempts: 5, age: 1h, first-pause: 2s, longest-pause: 1m, longest-request: 10m}"
-        let retry = try read(lines).retry
-        #expect(retry.attempts == 5 && retry.age == .seconds(3600) && retry.firstPause == .seconds(2))
-        #expect(retry.longestPause == .seconds(60) && retry.longestRequest == .seconds(600))
-        #expect(problems("retry: {attempts: 0}") == ["retry.attempts"])
-        #expect(problems("retry: {first-pause: 0s, age: -1s}") == ["retry.age", "retry.first-pause"])
     }
 }

@@ -1,14 +1,16 @@
+import CarillonServices
+import NotificationChannels
+import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 import Testing
 
-@testable import ServiceSupport
-
 @Suite("Settings of the channels to devices")
-struct DeviceChannelConfigurationTests {
-    private func read(_ lines: String) throws -> ConsumerServiceConfiguration {
+struct DeviceChannelSettingsTests {
+    private func read(_ lines: String) throws -> ConsumerSettings {
         let yaml = "kafka: {bootstrap: {servers: \"a:9092\"}}\n\(lines)"
         var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
-        let configuration = ConsumerServiceConfiguration(settings: &settings)
+        let configuration = ConsumerSettings(settings: &settings)
         try settings.finish()
         return configuration
     }
@@ -27,12 +29,12 @@ struct DeviceChannelConfigurationTests {
     @Test func `devices has the platforms whose applications are there, and needs one`() throws {
         #expect(problems("channel: devices") == ["apns.applications.file"])
         let (apple, android) = ("apns: {applications: {file: a.yaml}}", "fcm: {applications: {file: b.yaml}}")
-        #expect(try read("channel: devices\n\(apple)").channels == [.devices, .apns])
-        #expect(try read("channel: devices\n\(android)").channels == [.devices, .fcm])
-        #expect(try read("channel: devices\n\(apple)\n\(android)").channels == [.devices, .apns, .fcm])
-        #expect(try read(android).channels == [.events])
+        #expect(try read("channel: devices\n\(apple)").service.channels == [.devices, .apns])
+        #expect(try read("channel: devices\n\(android)").service.channels == [.devices, .fcm])
+        #expect(try read("channel: devices\n\(apple)\n\(android)").service.channels == [.devices, .apns, .fcm])
+        #expect(try read(android).service.channels == [.events])
         let web = "webpush: {applications: {file: c.yaml}}"
-        #expect(try read("channel: devices\n\(web)").channels == [.devices, .webpush])
+        #expect(try read("channel: devices\n\(web)").service.channels == [.devices, .webpush])
     }
 
     @Test func `a channel of a platform needs its applications`() throws {

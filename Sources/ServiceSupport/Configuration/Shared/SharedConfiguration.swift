@@ -71,7 +71,7 @@ extension SharedConfiguration {
     ///   - topics: The topics that the service uses, as written in settings, for example `deadLetters`.
     ///   - guarantee: The effect of `delivery.guarantee` on the service.
     ///   - instance: An additional effect of `instance.id`.
-    init(
+    package init(
         settings: inout ServiceSettings,
         topics used: Set<String>,
         guarantee aboutGuarantee: String,
