@@ -1,5 +1,5 @@
 /// Who wrote the JSON that is read.
-public enum JSONOrigin {
+public enum JSONOrigin: Sendable {
     /// A record on Kafka: a newer version may have added fields, which are passed over.
     case record
     /// The body of a call, or a request: a misspelled field is refused.

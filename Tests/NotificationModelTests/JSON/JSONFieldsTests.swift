@@ -71,7 +71,7 @@ struct JSONFieldsTests {
     @Test("unknown members can have a body of their own")
     func others() throws {
         var names: [String] = []
-        try read(#"{"colour":1,"first":1,"size":1,"size":1}"#) { scanner throws(ModelError) in
+        _ = try read(#"{"colour":1,"first":1,"size":1,"size":1}"#) { scanner throws(ModelError) in
             try scanner.object(
                 of: Field.self,
                 { scanner, name throws(ModelError) in
