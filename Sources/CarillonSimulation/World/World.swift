@@ -36,6 +36,7 @@ final class World {
     var assignments: UInt64 = 0
     private var isObserving = false
     var punctuality: PunctualityChecks
+    var activityChecks = ActivityChecks()
     /// The largest error of any clock so far, in milliseconds.
     private var latestClock: Int64 = 0
     /// The number of events of the timeline so far.
@@ -77,7 +78,8 @@ final class World {
         broker.bytesPerSecond = scenario.bytesPerSecond
         punctuality = PunctualityChecks { [broker] in broker.busyTime(since: $0) }
         // Larger contents for slow brokers, where they take time.
-        if scenario.bytesPerSecond != nil { broker.maximumRecordBytes = 96 * 1024 }
+        // With activities their tokens need room in the record of a recipient.
+        if scenario.bytesPerSecond != nil || scenario.hasActivities { broker.maximumRecordBytes = 96 * 1024 }
         let noted = Box<(String, String) -> Void> { _, _ in }
         requests = RequestLog(broker: broker, topics: topics, note: { noted.value("producer", $0) })
         let log = FixLog(broker: broker, topic: topics.signals, isExactlyOnce: options.isExactlyOnce)
@@ -279,6 +281,9 @@ final class World {
     var areRequestsBlocked: Bool {
         (0..<scenario.partitions).contains { broker.log(topics.requests, $0).hasOpen }
     }
+
+    /// Whether a lane waits for acknowledgements.
+    var isWriting: Bool { links.contains { !$0.isDead && !$0.isClosed && $0.outstanding > 0 } }
 
     /// Whether a commit is in progress.
     var isCommitting: Bool { links.contains { !$0.isDead && $0.producer.state == .committing } }
