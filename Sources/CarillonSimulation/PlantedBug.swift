@@ -155,6 +155,17 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// Caps are not read.
     case ignoresCaps = "ignores-caps"
 
+    // MARK: Live Activities
+
+    /// What updates an activity is sent to the token that starts another one.
+    case updatesByStarting = "updates-by-starting"
+    /// The timestamp of an update or an end is lower than that of the start.
+    case lowersTimestamps = "lowers-timestamps"
+    /// A restore forgets that the tokens of activities have ended.
+    case keepsEndedTokens = "keeps-ended-tokens"
+    /// The registration of the token of an activity is not read.
+    case losesActivityTokens = "loses-activity-tokens"
+
     // MARK: The ingest of business events
 
     /// A request is reported as acknowledged, but is not written: the offset of its event is committed anyway.
@@ -196,6 +207,11 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     static let ofLoop: Set<PlantedBug> = [
         .forgetsDevices, .losesResponses, .losesRetirements, .repeatsResponses, .invertsQuietHours, .suppressesHeld,
         .ignoresCaps, .forgetsReceipts,
+    ]
+
+    /// The bugs that need Live Activities.
+    static let ofActivities: Set<PlantedBug> = [
+        .updatesByStarting, .lowersTimestamps, .keepsEndedTokens, .losesActivityTokens,
     ]
 
     /// The bugs that need business events.

@@ -29,6 +29,8 @@ package enum Simulation {
         package var crossings: Int
         /// Responses of persons that came out.
         package var responses: Int
+        /// Live Activities that phones showed.
+        package var activities: Int
         package var events: Int
         /// Simulated microseconds.
         package var time: Int64

@@ -126,6 +126,26 @@ struct SimulationTests {
         #expect(responses > 50)
     }
 
+    @Test(
+        "Live Activities are started once, follow their updates and end, with all faults",
+        arguments: [true, false]
+    )
+    func activities(isExactlyOnce: Bool) throws {
+        let seeds = ((1 as UInt64)...).lazy.filter { seed in
+            var scenario = Self.scenario(seed)
+            scenario.reachesDevices = SeededRun.reachesDevices(.init(seed: seed), scenario)
+            return SeededRun.activities(.init(seed: seed), scenario) != nil
+        }
+        var activities = 0
+        for seed in seeds.prefix(12) {
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+            activities += result.activities
+        }
+        // Some runs have few requests.
+        #expect(activities > 20)
+    }
+
     /// Each bug with a seed shortly before the first one that shows it. A change of the services or of the simulation moves
     /// that seed, so many more are tried. A send without a deadline takes two million events of the simulation:
     /// `carillon simulate --bug never-times-out --first-seed 36` shows it.
@@ -146,6 +166,7 @@ struct SimulationTests {
             (.forgetsHandovers, 10), (.forgetsScreens, 54), (.forgetsDelivered, 1), (.forgetsClosed, 1),
             (.forgetsVersions, 1), (.swapsCrossings, 1), (.ignoresChannels, 1), (.losesRecalls, 1),
             (.trustsRejections, 147), (.invertsQuietHours, 1), (.suppressesHeld, 1), (.ignoresCaps, 1),
+            (.updatesByStarting, 1), (.lowersTimestamps, 1), (.keepsEndedTokens, 1), (.losesActivityTokens, 1),
             (.ingestLosesRequest, 1), (.ingestLosesDeadLetter, 1),
             (.ingestAcknowledgesEarly, 1), (.ingestCommitsAborts, 6), (.ingestDropsOffsets, 1), (.ingestRenewsIDs, 6),
             (.ingestMisroutes, 1), (.ingestResumesAtEnd, 1), (.ingestReadsUnstableOffsets, 463), (.ingestReorders, 9),

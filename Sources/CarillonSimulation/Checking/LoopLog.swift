@@ -15,6 +15,9 @@ final class LoopLog {
     /// The app is gone from a device, and what it showed; the key is the device's.
     var onGone: (NotificationKey) -> Void = { _ in }
 
+    /// A device had to make room for others; the key is the device's.
+    var onCapped: (NotificationKey) -> Void = { _ in }
+
     /// By recipient: the devices that were ever registered, and whether one was not authorized.
     private var devices: [String: Set<String>] = [:]
     private var unauthorized: Set<String> = []
@@ -101,6 +104,7 @@ final class LoopLog {
         }
         text("sees device.\(name.rawValue) \(event.key.text) \(event.reason?.rawValue ?? "")")
         // A device that had to make room still has its app.
+        if name == .retired, event.reason == .capped { onCapped(event.key) }
         guard name == .retired, let reason = event.reason, reason != .moved, reason != .capped else { return }
         gone.insert(event.key)
         onGone(event.key)

@@ -252,6 +252,8 @@ final class Observer {
             return request.limits?.isCritical == true ? "it is critical" : nil
         // Where each device is reached by itself, a recipient without one gets nothing.
         case (.suppressed, .noDevice) where channel == .devices: return nil
+        // No phone shows the activity that it updates.
+        case (.suppressed, .unsupportedForm) where request.isActivity: return nil
         case (.suppressed, .unsupportedForm) where channel == .devices:
             return loop?.hasUnreached(of: event.key) == true ? nil : "the channel reaches all of its devices"
         case (.suppressed, .notAuthorized), (.suppressed, .disabled), (.suppressed, .noDevice):

@@ -76,7 +76,9 @@ struct ReferenceModel {
         }
         note(key)
         var entry = Request(record: record, request: request)
-        if let version = request.version, let newest = keys[key]?.version, version < newest.number {
+        if request.isActivity {
+            keys[key]?.steps.append((record.offset, .request(id)))
+        } else if let version = request.version, let newest = keys[key]?.version, version < newest.number {
             entry.isOutdatedBy = newest.by
         } else {
             if let version = request.version { keys[key]?.version = (version, id) }
@@ -159,6 +161,12 @@ struct ReferenceModel {
             return request.repeats ? "a repeat is not closed by a delivery" : nil
         case .superseded:
             guard let by = event.by else { return "it has no `by`" }
+            // The timestamps of pushes count as versions, and what took the last one depends on the clock.
+            if request.isActivity, request.version != nil, let key = entry.record.key,
+                let other = (requests[by]?.record ?? removals[by])?.key
+            {
+                return other == key || other == key.ofRecipient ? nil : "\(by.text) is of another key"
+            }
             if let newer = entry.isOutdatedBy {
                 return by == newer ? nil : "a newer version arrived with \(newer.text)"
             }

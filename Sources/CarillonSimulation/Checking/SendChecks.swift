@@ -26,6 +26,7 @@ extension World {
                 throw Violation(.overlap, "\(text), while \(other.send.text) is in progress")
             }
         }
+        try checkActivity(number, text)
         guard case .deliver(let content) = send.kind, send.attempt == 1, !send.isQuiet else { return }
         // A digest is no request.
         if observer.loop != nil, LoopLog.isDigest(send.key), observer.model.requests[send.requestID] == nil {
@@ -38,7 +39,9 @@ extension World {
         }
         let (earliest, objection) = observer.model.earliest(send.requestID, occurrence: send.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
-        if scenario.faultRate == 0, !entry.request.isOfRegion, entry.request.limits == nil {
+        // What waits for a token is later.
+        let isOfOwnTime = entry.request.isOfRegion || entry.request.isActivity || entry.request.limits != nil
+        if scenario.faultRate == 0, !isOfOwnTime {
             let due = observer.model.handOver(of: entry, send.occurrence, observer.events(of: send.requestID))
             let free = devices.toldAt[send.key] ?? 0
             try punctuality.check(
@@ -172,12 +175,13 @@ extension World {
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
-                    || isEarly(showing) || isKept(showing, of: key)
+                    || devices.activities.mayStay(key, on: device) || isEarly(showing) || isKept(showing, of: key)
                     || replaced[key]?.contains(showing) ?? false && state.isLeft(showing, of: key, on: device)
             }
             let missing = known.first { device in
                 shown[device] == nil && observer.loop?.wasGone(device, of: key) != true
                     && !devices.isOpen(last[key], of: key, on: device)
+                    && !devices.activities.mayBeMissing(key, on: device)
                     && !(isUnnamed && observer.loop?.hasDevices(of: key) == true)
             }
             guard isListed, isRight, missing == nil || scenario.forgets || !state.keepsContent(of: key) else {

@@ -78,6 +78,22 @@ final class StateObserver {
         }
     }
 
+    /// When what waits for the token of a Live Activity stops waiting, where nothing else is being sent; in order.
+    var tokenWaits: [Timestamp]? {
+        var ends: [Timestamp] = []
+        for entry in partitions.lazy.flatMap(\.entries.values) {
+            guard entry.handover != nil || entry.screen?.operations.isEmpty == false else { continue }
+            guard entry.handover?.start == nil, let operations = entry.screen?.operations, !operations.isEmpty else {
+                return nil
+            }
+            for operation in operations {
+                guard operation.awaitsToken, let end = operation.nextAttempt else { return nil }
+                ends.append(end)
+            }
+        }
+        return ends.sorted()
+    }
+
     /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 

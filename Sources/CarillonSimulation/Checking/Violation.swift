@@ -24,6 +24,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case overlap = "sends of one key do not overlap"
         case channel = "a notification leaves through the channel that it names"
         case device = "each device shows what was delivered last"
+        case activity = "a Live Activity is started once, and its updates and its end reach it by its own token"
         case quiet = "nothing is delivered in quiet hours"
         case cap = "no more than its cap is delivered of a category"
         case digest = "exactly one event closes a digest"

@@ -52,6 +52,7 @@ final class SimulatedChannel: DeliveryChannel {
 
     func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         guard !process.isDead else { return }
+        let send = rewrite(send)
         note(send.text)
         if bugs.contains(.acceptsLateOutcomes) { latest[send.id] = reply }
         let number = devices.begin(send, by: lane, process.clock, at: timeline.now)
@@ -59,9 +60,13 @@ final class SimulatedChannel: DeliveryChannel {
         let isQuick = random.chance(700)
         let drawn = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)
         let arrival = devices.arrival(of: send.key, drawn)
+        // One that is refused goes on.
+        let isEndOfActivity = send.activity != nil && send.kind == .remove
         var result = ChannelResult.accepted
         var arrives = true
-        if rates.retiring > 0, random.chance(rates.retiring) {
+        if isDead(send) {
+            (arrives, result) = (false, .gone(timeline.clock.wall))
+        } else if rates.retiring > 0, send.registration?.kind != .liveActivity, random.chance(rates.retiring) {
             // Where the app is gone, what it showed is gone, too.
             (arrives, result) = (send.kind == .remove, .gone(process.clock.wall))
         } else if random.chance(rates.failing) {
@@ -75,7 +80,7 @@ final class SimulatedChannel: DeliveryChannel {
                 result =
                     bugs.contains(.trustsSilence) ? .failed(retryAfter: pause) : .unanswered(retryAfter: pause)
             }
-        } else if !send.isQuiet, random.chance(rates.rejecting) {
+        } else if !send.isQuiet, !isEndOfActivity, random.chance(rates.rejecting) {
             // What a device has accepted before it accepts again.
             // A device that rejects a recall no longer shows the notification.
             arrives = send.kind == .remove
@@ -95,6 +100,31 @@ final class SimulatedChannel: DeliveryChannel {
                 self?.tell(number, of: send.id, reply, result)
             }
         }
+    }
+
+    /// Whether APNs says that the token of a Live Activity is gone. It accepts most pushes to those that are over.
+    private func isDead(_ send: Issued<ChannelSend>) -> Bool {
+        guard let registration = send.registration, registration.kind == .liveActivity else { return false }
+        if rates.retiring > 0, random.chance(rates.retiring),
+            let number = devices.activities.number(of: registration.token)
+        {
+            devices.endActivity(number)
+            return true
+        }
+        return devices.activities.isOver(registration.token) && random.chance(300)
+    }
+
+    /// The send that the lane requests; planted bugs change it.
+    private func rewrite(_ send: Issued<ChannelSend>) -> Issued<ChannelSend> {
+        guard !bugs.isDisjoint(with: PlantedBug.ofActivities), let registration = send.registration,
+            registration.kind == .liveActivity
+        else { return send }
+        var send = send
+        if bugs.contains(.updatesByStarting), send.kind != .remove {
+            send.work.registration = ActivityWorkload.start(on: "a phone")
+        }
+        if bugs.contains(.lowersTimestamps) { send.work.activity?.timestamp -= 600 }
+        return send
     }
 
     /// The send may still arrive at the device.
@@ -124,8 +154,16 @@ extension Issued<ChannelSend> {
         let what = if case .remove = self.kind { "removes" } else { "sends" }
         let names = self.devices.map { " on \(SimulatedDevices.names($0).joined(separator: ", "))" } ?? ""
         return
-            "\(what)\(self.isQuiet ? " again" : "") \(self.requestID.text.prefix(8)) \(self.key.text)\(names) attempt "
+            "\(what)\(self.isQuiet ? " again" : "")\(activityText) \(self.requestID.text.prefix(8)) \(self.key.text)\(names) attempt "
             + "\(self.attempt) of assignment \(assignmentID)"
+    }
+}
+
+extension Issued<ChannelSend> {
+    /// The token and the timestamp of a push of a Live Activity.
+    private var activityText: String {
+        guard let registration = self.registration, let activity = self.activity else { return "" }
+        return " by the token of \(registration.kind.rawValue) with the timestamp \(activity.timestamp)"
     }
 }
 

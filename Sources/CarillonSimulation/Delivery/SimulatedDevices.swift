@@ -24,6 +24,7 @@ final class SimulatedDevices {
     }
 
     private(set) var records: [Record] = []
+    let activities = SimulatedActivities()
     /// Called with the number of each send that begins.
     var onBegin: (Int) -> Void = { _ in }
     /// The number of sends whose outcome a sender waits for.
@@ -61,6 +62,11 @@ final class SimulatedDevices {
         records[number].arrived = now
         let send = records[number].send
         let names = send.devices.map(Self.names)
+        if let registration = send.registration, registration.kind.isOfLiveActivities {
+            guard let phone = names?.first, !isGone(phone, of: send.key, before: number) else { return }
+            activities.arrive(send, registration, on: phone, at: now)
+            return showActivity(of: send.key, on: phone)
+        }
         switch send.kind {
         case .deliver:
             for name in names ?? [Self.unnamed] where !isGone(name, of: send.key, before: number) {
@@ -72,6 +78,17 @@ final class SimulatedDevices {
         // These are what the gateway knew before it was told of devices.
         if names != nil { shown[send.key]?[Self.unnamed] = nil }
         if shown[send.key]?.isEmpty == true { shown[send.key] = nil }
+    }
+
+    private func showActivity(of key: NotificationKey, on phone: String) {
+        shown[key, default: [:]][phone] = activities.showing(key, on: phone)
+        if shown[key]?.isEmpty == true { shown[key] = nil }
+    }
+
+    /// A person has closed a Live Activity, or the app has ended it.
+    func endActivity(_ number: Int) {
+        activities.end(number, .person)
+        showActivity(of: activities.all[number].key, on: activities.all[number].phone)
     }
 
     private func isGone(_ device: String, of key: NotificationKey, before number: Int) -> Bool {
@@ -106,6 +123,7 @@ final class SimulatedDevices {
     /// - Parameter device: the device's key.
     func clear(_ device: NotificationKey) {
         goneBefore[device] = records.count
+        activities.clear(device)
         for key in shown.keys where key.isSameRecipient(as: device) { shown[key]?[device.identifier] = nil }
         shown = shown.filter { !$0.value.isEmpty }
     }

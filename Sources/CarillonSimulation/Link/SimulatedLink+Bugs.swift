@@ -39,6 +39,7 @@ extension SimulatedLink {
     /// The record as the center gets it.
     func rewrite(input record: LogRecord, of partition: InputPartition) -> LogRecord {
         if partition.input == .signals { return rewrite(signal: record) }
+        if partition.input == .devices { return rewrite(device: record) }
         guard !bugs.isEmpty, partition.input == .requests, let value = record.value else { return record }
         var (record, text) = (record, String(decoding: value, as: UTF8.self))
         if bugs.contains(.ignoresVersions) { text = text.removing(from: "\"version\":", through: ",") }
@@ -63,6 +64,15 @@ extension SimulatedLink {
         }
         if bugs.contains(.anchorsAtReading) { record.timestamp = process.clock.wall.rawValue }
         record.value = Array(text.utf8)
+        return record
+    }
+
+    private func rewrite(device record: LogRecord) -> LogRecord {
+        guard bugs.contains(.losesActivityTokens), let value = record.value else { return record }
+        var record = record
+        // As of another identifier.
+        let text = String(decoding: value, as: UTF8.self)
+        record.value = Array(text.replacing("\"activity\":\"", with: "\"activity\":\"not-").utf8)
         return record
     }
 
@@ -99,6 +109,15 @@ extension SimulatedLink {
     func rewrite(stateValue value: [UInt8], of key: [UInt8]?) -> [UInt8] {
         if bugs.contains(.forgetsChannels) {
             return Array(String(decoding: value, as: UTF8.self).replacing(",\"channel\":\"events\"", with: "").utf8)
+        }
+        if bugs.contains(.keepsEndedTokens), key?.last == UInt8(ascii: "/"),
+            var recipient = try? RecipientRecord(json: value)
+        {
+            for place in recipient.registrations.indices
+            where recipient.registrations[place].registration.kind == .liveActivity {
+                recipient.registrations[place].retiredAt = nil
+            }
+            return recipient.json
         }
         guard !bugs.isDisjoint(with: PlantedBug.ofEntries), key != StateMarker.key, key?.last != UInt8(ascii: "/"),
             var entry = try? StateEntry(json: value, zones: nil)

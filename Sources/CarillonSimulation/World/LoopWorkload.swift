@@ -119,7 +119,8 @@ final class LoopWorkload {
 
     private func unregister(_ device: String, of recipient: String) { appendDevice(device, recipient, nil) }
 
-    private func appendDevice(_ device: String, _ recipient: String, _ value: [UInt8]?) {
+    /// - Parameter value: nil for the end of a registration.
+    func appendDevice(_ device: String, _ recipient: String, _ value: [UInt8]?) {
         guard let key = try? NotificationKey(application: "shop", recipient: recipient, identifier: device) else {
             return
         }

@@ -31,6 +31,8 @@ struct PublishedRecord {
         /// What holds it back or limits it.
         var limits: SimulatedLimits?
         var content: String
+        /// It starts or updates a Live Activity.
+        var isActivity = false
         /// Its content asks for enrichment.
         var isEnriched = false {
             didSet { content = "{\"mutableContent\":true,\(content.dropFirst())" }

@@ -12,6 +12,8 @@ struct Scenario {
     var usesChannel: Bool
     /// With a channel: it reaches each device by itself.
     var reachesDevices = false
+    /// Some identifiers are Live Activities.
+    var hasActivities = false
     /// Faults in a thousand calls to the broker.
     var faultRate: Int
     /// The rates of other faults, in a thousand scenes each.

@@ -28,6 +28,7 @@ final class SeededRun {
         var scenarioRandom = random.split()
         var scenario = Scenario(random: &scenarioRandom)
         scenario.reachesDevices = Self.reachesDevices(options, scenario)
+        scenario.hasActivities = Self.activities(options, scenario) != nil
         let workloadRandom = random.split()
         hazards = SeededGenerator(seed: options.seed ^ 0x6861_7a61_7264_7321)
         world = try World(options, scenario, random: random)
@@ -35,6 +36,7 @@ final class SeededRun {
         if let random = Self.loop(options, scenario) {
             let log = LoopLog(broker: world.broker, topics: world.topics, isExactlyOnce: options.isExactlyOnce)
             log.onGone = { [devices = world.devices] in devices.clear($0) }
+            log.onCapped = { [devices = world.devices] in devices.activities.drop($0) }
             log.onAnswer = { [devices = world.devices] response, recipient in
                 guard let device = response.device,
                     let key = try? NotificationKey(
@@ -56,6 +58,17 @@ final class SeededRun {
                 random: random
             )
         }
+        var activities: ActivityWorkload?
+        if let loop, let log = world.observer.loop, let random = Self.activities(options, scenario) {
+            activities = ActivityWorkload(
+                timeline: world.timeline,
+                devices: world.devices,
+                loop: loop,
+                log: log,
+                scenario: scenario,
+                random: random
+            )
+        }
         workload = Workload(
             broker: world.broker,
             topics: world.topics,
@@ -68,7 +81,8 @@ final class SeededRun {
             channels: Self.channels(options, scenario),
             enrichments: Self.enrichments(options),
             fixes: world.fixes,
-            loop: loop
+            loop: loop,
+            activities: activities
         )
         for _ in 0..<scenario.instances { world.addInstance() }
         if Self.hasIngest(options, scenario) {
@@ -81,60 +95,6 @@ final class SeededRun {
         world.onRefusal = { [unowned self] in refused($0, $1) }
         world.quietUntil = { [unowned self] in quietUntil }
         world.isWakingLanes = { [unowned self] in isRested }
-    }
-
-    /// Whether there are business events too. Without transactions they may be repeated at any time, so if ids are forgotten
-    /// early their outcome is not defined.
-    private static func hasIngest(_ options: Simulation.Options, _ scenario: Scenario) -> Bool {
-        guard scenario.growth == nil, !scenario.isCapped, options.isExactlyOnce || !scenario.forgets else {
-            return false
-        }
-        // Not in the search for bugs of the lanes, some of which only few seeds find.
-        guard options.bugs.isEmpty else { return !options.bugs.isDisjoint(with: PlantedBug.ofIngest) }
-        return scenario.hasEvents
-    }
-
-    /// The generator of location triggers and fixes; nil for a run without them. A third of the runs has them, and the search for
-    /// their own bugs, but not the search for others, some of which only few seeds find.
-    static func locations(_ options: Simulation.Options) -> SeededGenerator? {
-        var random = SeededGenerator(seed: options.seed ^ 0x6c6f_6361_7469_6f6e)
-        let isDrawn = random.chance(333)
-        guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofLocations) ? nil : random }
-        return isDrawn ? random : nil
-    }
-
-    /// The generator of the channels that requests name; nil for a run without. A third of the runs with a channel that sends has
-    /// them, and the search for their own bugs.
-    static func channels(_ options: Simulation.Options, _ scenario: Scenario) -> SeededGenerator? {
-        var random = SeededGenerator(seed: options.seed ^ 0x6368_616e_6e65_6c73)
-        guard random.chance(333) || !options.bugs.isEmpty, scenario.usesChannel else { return nil }
-        return options.bugs.isEmpty || !options.bugs.isDisjoint(with: PlantedBug.ofChannels) ? random : nil
-    }
-
-    /// The generator of contents that ask for enrichment; nil for a run without. A third of the runs has them, and the search for
-    /// their own bugs.
-    static func enrichments(_ options: Simulation.Options) -> SeededGenerator? {
-        var random = SeededGenerator(seed: options.seed ^ 0x656e_7269_6368_6564)
-        let isDrawn = random.chance(333)
-        guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofEnrichment) ? nil : random }
-        return isDrawn ? random : nil
-    }
-
-    /// The generator of devices, responses and limits; nil for a run without. A third of the runs has them that never forget
-    /// entries early, and the search for their own bugs.
-    static func loop(_ options: Simulation.Options, _ scenario: Scenario) -> SeededGenerator? {
-        var random = SeededGenerator(seed: options.seed ^ 0x6c6f_6f70_6c6f_6f70)
-        let isDrawn = random.chance(333)
-        guard !scenario.isCapped, scenario.growth == nil, !hasIngest(options, scenario) else { return nil }
-        guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofLoop) ? nil : random }
-        return isDrawn ? random : nil
-    }
-
-    /// Whether the channel reaches each device by itself: in half of the runs that have devices and a channel.
-    private static func reachesDevices(_ options: Simulation.Options, _ scenario: Scenario) -> Bool {
-        guard scenario.usesChannel, options.bugs.isEmpty, loop(options, scenario) != nil else { return false }
-        var random = SeededGenerator(seed: options.seed ^ 0x6561_6368_6f6e_6521)
-        return random.chance(500)
     }
 
     func run() -> Simulation.Result {
@@ -195,6 +155,7 @@ final class SeededRun {
             businessEvents: world.ingest?.log.events.reduce(0) { $0 + $1.count } ?? 0,
             crossings: world.observer.crossings,
             responses: world.observer.loop?.answers ?? 0,
+            activities: world.devices.activities.all.count,
             events: world.observer.events.count,
             time: world.timeline.now,
             lateness: world.punctuality.longest
@@ -380,7 +341,8 @@ final class SeededRun {
     /// When the last notification without repeats is due, in microseconds.
     private func lastDue(since begun: Int64) -> Int64 {
         let observer = world.observer
-        return observer.open.reduce(begun) { last, id in
+        let waits = world.state.tokenWaits?.last.map { SimulatedClock.elapsed(at: $0) } ?? begun
+        return observer.open.reduce(max(begun, waits)) { last, id in
             guard let entry = observer.model.requests[id], !entry.request.mayStay else { return last }
             // Quiet hours last an hour longer where the clock goes back.
             let limit: Int64 = entry.request.limits == nil ? 0 : 7_200_000
@@ -407,8 +369,13 @@ final class SeededRun {
         let errors = world.instances.map { $0.clock.currentError * 1000 }
         let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
         var next = agenda.first { $0 > now } ?? .max
-        // The time of the next attempt is not known here.
-        if world.state.isSending || world.openCounts[.queued] > 0 { next = min(next, now + 1_000_000) }
+        // The time of the next attempt is not known here, except where all wait for tokens of Live Activities.
+        if world.state.isSending {
+            let waits = world.isWriting ? nil : world.state.tokenWaits
+            let end = waits?.first.map { SimulatedClock.elapsed(at: $0) - ahead - 2_000_000 } ?? now
+            next = min(next, max(end, now + 1_000_000))
+        }
+        if world.openCounts[.queued] > 0 { next = min(next, now + 1_000_000) }
         for id in observer.open {
             guard let entry = observer.model.requests[id] else { continue }
             let anchor = entry.record.timestamp

@@ -19,6 +19,8 @@ final class Workload {
     private let fixes: FixLog?
     /// Devices and what comes back from them; nil without.
     private let loop: LoopWorkload?
+    /// Live Activities; nil without.
+    private let activities: ActivityWorkload?
     /// Milliseconds; each fix has another time.
     private var lastFix: Int64 = 0
     /// By recipient and device: the time of its last fix.
@@ -50,17 +52,19 @@ final class Workload {
         channels: SeededGenerator? = nil,
         enrichments: SeededGenerator? = nil,
         fixes: FixLog? = nil,
-        loop: LoopWorkload? = nil
+        loop: LoopWorkload? = nil,
+        activities: ActivityWorkload? = nil
     ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
         (self.calendars, self.locations, self.fixes) = (calendars, locations, fixes)
         self.channels = channels
-        (self.enrichments, self.loop) = (enrichments, loop)
+        (self.enrichments, self.loop, self.activities) = (enrichments, loop, activities)
         self.scenario = scenario
         filler = Array(repeating: 0x61, count: broker.maximumRecordBytes - 400)
         largeText = String(repeating: "x", count: RecordBound(broker.maximumRecordBytes).content() + 1)
         recipients = (0..<Int(self.random.number(1...4))).map { "user-\($0)" }
         identifiers = (0..<Int(self.random.number(1...4))).map { "id-\($0)" }
+        activities?.append = { [unowned self] in append($0, $1, $2, $3) }
     }
 
     private func key(_ recipient: String, _ identifier: String) -> NotificationKey? {
@@ -84,6 +88,7 @@ final class Workload {
         }
         locate(key.recipient)
         loop?.act(key.recipient)
+        activities?.act(key.recipient)
     }
 
     var hasLoop: Bool { loop != nil }

@@ -7,11 +7,6 @@ import NotificationState
 import ServiceSupport
 
 extension World {
-    /// What the services count as open.
-    var openCounts: OpenCounts {
-        instances.filter(\.isRunning).flatMap(\.seats).reduce(into: OpenCounts()) { $0 += $1.status.snapshot.open }
-    }
-
     /// The production lane, with a simulated link.
     func makeLane(_ seat: LaneSeat, fenced: String?) -> any LoopWorker {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])

@@ -37,6 +37,7 @@ final class World {
     var assignments: UInt64 = 0
     private var isObserving = false
     var punctuality: PunctualityChecks
+    var activityChecks = ActivityChecks()
     /// The largest error of any clock so far, in milliseconds.
     private var latestClock: Int64 = 0
     /// The number of events of the timeline so far.
@@ -78,7 +79,8 @@ final class World {
         broker.bytesPerSecond = scenario.bytesPerSecond
         punctuality = PunctualityChecks { [broker] in broker.busyTime(since: $0) }
         // Larger contents for slow brokers, where they take time.
-        if scenario.bytesPerSecond != nil { broker.maximumRecordBytes = 96 * 1024 }
+        // With activities their tokens need room in the record of a recipient.
+        if scenario.bytesPerSecond != nil || scenario.hasActivities { broker.maximumRecordBytes = 96 * 1024 }
         let noted = Box<(String, String) -> Void> { _, _ in }
         requests = RequestLog(broker: broker, topics: topics, note: { noted.value("producer", $0) })
         let log = FixLog(broker: broker, topic: topics.signals, isExactlyOnce: options.isExactlyOnce)
@@ -231,64 +233,6 @@ final class World {
         for link in links { link.calm() }
         for channel in channels { channel.rates = .init() }
         for enrichment in enrichments { enrichment.isCalm = true }
-    }
-
-    /// The work still in progress; nil if there is none.
-    var unrest: String? {
-        if let instance = instances.first(where: { !$0.isDown && !$0.isRunning }) {
-            return "\(instance.name) does not run"
-        }
-        if !broker.group.isQuiet || isAnyOutOfTouch { return "the group is rebalancing" }
-        if let unrest = ingest?.unrest { return unrest }
-        if let link = links.first(where: { !$0.isDead && !$0.isClosed && $0.outstanding > 0 }) {
-            return
-                "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
-        }
-        if broker.transactions.isWriting { return "the end of a transaction is being written" }
-        if devices.openCount > 0 { return "\(devices.openCount) sends are in progress" }
-        if areRequestsBlocked { return "an open transaction blocks the reading of requests" }
-        if state.isSending { return "something is being sent" }
-        // Read again by an owner whose clock is behind, it waits for the instant at which the former owner queued it.
-        if openCounts[.queued] > 0 { return "a request is queued" }
-        if let input = unreadInputs { return "\(input) is not read yet" }
-        if let unanswered = observer.loop?.unanswered { return unanswered }
-        if let unanswered = fixes.unanswered { return unanswered }
-        if let place = observer.unburied { return "\(place) has no dead letter yet" }
-        if let removal = observer.unansweredRemoval { return "the removal \(removal.text.prefix(8)) has no answer" }
-        if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
-        let waiting = observer.open.first { id in
-            guard let entry = observer.model.requests[id], let key = entry.record.key else { return false }
-            return !entry.request.mayStay || observer.events(of: id).isEmpty
-                || observer.model.mayWait(key, before: .max) != id
-        }
-        return waiting.map { "\($0.text.prefix(8)) is open" }
-    }
-
-    /// A partition of an input beside `requests` with records that its marker does not cover.
-    var unreadInputs: String? {
-        for topic in [topics.signals, topics.devices, topics.tokens] {
-            for number in 0..<fixes.partitions where hasRecord(topic, number, from: state.next(topic, number)) {
-                return "\(topic) \(number)"
-            }
-        }
-        return nil
-    }
-
-    private func hasRecord(_ topic: String, _ partition: Int32, from offset: Int64) -> Bool {
-        !broker.log(topic, partition).read(from: offset, committed: true, atMost: 1).records.isEmpty
-    }
-
-    /// Whether an open transaction blocks the reading of requests.
-    var areRequestsBlocked: Bool {
-        (0..<scenario.partitions).contains { broker.log(topics.requests, $0).hasOpen }
-    }
-
-    /// Whether a commit is in progress.
-    var isCommitting: Bool { links.contains { !$0.isDead && $0.producer.state == .committing } }
-
-    /// Whether a lane of a process has no open transaction.
-    func isBetweenTransactions(_ process: SimulatedProcess) -> Bool {
-        links.contains { $0.process === process && !$0.isClosed && $0.producer.state == .ready }
     }
 
     /// Breaks a process's connection to the group coordinator for a number of microseconds.

@@ -12,7 +12,7 @@ struct LiveActivityTests {
     static let token = String(repeating: "ac", count: 32)
     private static let hour: Int64 = 3_600_000
 
-    private static var rules: LifecycleRules {
+    static var rules: LifecycleRules {
         var rules = LifecycleRules(retention: 100_000_000)
         rules.channels = ChannelRules(.devices, and: [.devices, .apns, .fcm])
         return rules
@@ -34,11 +34,11 @@ struct LiveActivityTests {
         )
     }
 
-    private static func phone(_ name: String = "phone-start", token: String = start) throws -> CenterInput {
+    static func phone(_ name: String = "phone-start", token: String = start) throws -> CenterInput {
         try device(name, token, "liveActivityStart", #","attributesType":"Order""#)
     }
 
-    private static func activity(
+    static func activity(
         _ name: String = "phone-order",
         token: String = token,
         of start: String? = "phone-start",
@@ -49,7 +49,7 @@ struct LiveActivityTests {
     }
 
     /// - Parameter starts: whether it has attributes.
-    private static func content(_ eta: Int, starts: Bool = true, _ others: String = "") -> String {
+    static func content(_ eta: Int, starts: Bool = true, _ others: String = "") -> String {
         let attributes = starts ? #""attributesType":"Order","attributes":{"order":"1001"},"# : ""
         return #"{"title":"T","body":"B","liveActivity":{\#(attributes)"contentState":{"eta":\#(eta)}\#(others)}}"#
     }
@@ -60,7 +60,8 @@ struct LiveActivityTests {
         at time: Int64 = 0,
         version: Int64? = nil,
         expiration: Timestamp? = nil,
-        channel: ChannelName? = nil
+        channel: ChannelName? = nil,
+        collapseWindow: Int64 = 0
     ) -> CenterInput {
         .request(
             .init(
@@ -69,7 +70,7 @@ struct LiveActivityTests {
                 position: .init(.requests, offset: 0),
                 version: version,
                 content: Array(content.utf8)[...],
-                plan: .immediate(collapseWindow: 0),
+                plan: .immediate(collapseWindow: collapseWindow),
                 expiration: expiration,
                 channel: channel,
                 trace: .none,
@@ -85,14 +86,14 @@ struct LiveActivityTests {
     }
 
     /// The kind of the token and the timestamp of a send, after the first instant of the tests.
-    private static func told(_ send: ChannelSend?) -> String {
+    static func told(_ send: ChannelSend?) -> String {
         guard let send, let activity = send.activity else { return "no activity" }
         let kind = send.registration?.kind.rawValue ?? ""
         return "\(send.kind == .remove ? "end" : kind) \(activity.timestamp - at(0).rawValue / 1000)"
     }
 
     /// With an activity that a push has started, whose token is not known yet.
-    private static func started(_ content: String = content(15)) throws -> Bench {
+    static func started(_ content: String = content(15)) throws -> Bench {
         var bench = Bench(rules)
         bench.apply(try phone())
         bench.apply(request("a", content))

@@ -89,6 +89,8 @@ struct JSONFieldsTests {
             try scanner.object(of: Field.self, from: .body) { scanner, _ throws(ModelError) in try scanner.skipValue() }
         }
         try seen.require(.second)
-        #expect(throws: ModelError(.invalid, field: "third", "is missing")) { try seen.require(.second, .third, .first) }
+        #expect(throws: ModelError(.invalid, field: "third", "is missing")) {
+            try seen.require(.second, .third, .first)
+        }
     }
 }

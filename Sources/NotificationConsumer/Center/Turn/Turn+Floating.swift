@@ -63,7 +63,7 @@ extension Turn {
         next.preparation = nil
         entry.pending = next
         if mayHaveBeenSent, due <= now, rules.mayHaveBeenHandedOver(pending.channel) {
-            doubt(next.showing, on: pending.channel)
+            doubt(next.showing, of: next.content, on: pending.channel)
         }
         if pending.preparation != nil { planPreparation() }
         if due != pending.due {

@@ -193,7 +193,9 @@ extension Turn {
             drop(replaced)
         }
         entry.pending = digest
-        if mayHaveBeenSent, rules.mayHaveBeenHandedOver(digest.channel) { doubt(digest.showing, on: digest.channel) }
+        if mayHaveBeenSent, rules.mayHaveBeenHandedOver(digest.channel) {
+            doubt(digest.showing, of: digest.content, on: digest.channel)
+        }
         if !isInFlight, !holdsSends(by: digest.channel) { fire() }
     }
 }

@@ -85,7 +85,7 @@ extension Turn {
         return (names, names.isEmpty ? list.reason ?? .noDevice : nil)
     }
 
-    private func activityTargets(_ activity: LiveActivityFacts) -> [String] {
+    func activityTargets(_ activity: LiveActivityFacts) -> [String] {
         recipient.activityTargets(of: key.identifier, starting: activity.attributesType) { isActivityShown(on: $0) }
     }
 
@@ -169,7 +169,11 @@ extension Turn {
         guard let operation = entry.screen?.operations[place] else { return 0 }
         if let known = operation.timestamp { return known }
         let seconds = max(0, operation.sequence.time.rawValue / 1000)
-        let id = operation.isQuiet ? nil : operation.showing?.requestID ?? operation.cause
+        var id = operation.isQuiet ? nil : operation.showing?.requestID ?? operation.cause
+        if operation.goal == .remove, entry.screen?.removal?.by != id {
+            // What caused it may be a request whose own push comes after it, and later than it.
+            id = operation.removes.last?.requestID ?? id
+        }
         var timestamp = seconds
         if let newest = entry.version {
             // The occurrences of a repeat have one version.
@@ -238,6 +242,17 @@ extension Turn {
         effects.append(.claim(claim, token: hash, trace))
         let event = DeviceEvent(.retired, name, token.registration, at: now, .unregistered, rules)
         effects.append(.announce(event, trace))
+    }
+
+    /// An owner before may have ended the activity whose removal is read again: APNs goes on accepting what is sent to its token.
+    mutating func doubtEnd(of delivered: StateEntry.Delivered) {
+        guard let content = delivered.details?.content, LiveActivityFacts.mayBe(in: content) else { return }
+        for place in entry.screen?.targets.indices ?? 0..<0 {
+            guard let device = entry.screen?.targets[place].device,
+                recipient.activityToken(on: device, of: key.identifier) != nil
+            else { continue }
+            entry.screen?.targets[place].doubtRemoval()
+        }
     }
 
     private mutating func endActivity(on target: String, _ trace: CarriedTrace) {

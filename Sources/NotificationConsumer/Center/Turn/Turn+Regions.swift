@@ -53,7 +53,7 @@ extension Turn {
         entry.pending?.due = now
         cause = Cause(id: requestID, trace: pending.trace, time: fix.timestamp)
         if mayHaveBeenSent, rules.mayHaveBeenHandedOver(pending.channel), let waiting = entry.pending {
-            doubt(waiting.showing, on: pending.channel)
+            doubt(waiting.showing, of: pending.content, on: pending.channel)
         }
         if !isInFlight, !conditions.holdsTimers, !holdsSends(by: pending.channel) { fire() }
         return entry.waitsForRegion

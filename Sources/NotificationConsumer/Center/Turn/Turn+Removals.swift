@@ -9,7 +9,8 @@ extension Turn {
         else { return drop(repeatAt: removal.position, isTimeless: true) }
         isChanged = true
         entry.noteApplied(removal.position)
-        guard isCurrent(removal.version, of: removal.id, removal.trace) else { return .superseded }
+        let content = entry.delivered?.details?.content
+        guard isCurrent(removal.version, of: removal.id, content, removal.trace) else { return .superseded }
         if !take(removal) { miss(removal.id, removal.trace, known: entry.delivered == nil ? .unknown : .delivered) }
         // Also when it found nothing: a repeat must not remove a notification that arrived meanwhile.
         close(removal.id)
@@ -68,6 +69,7 @@ extension Turn {
         guard removal.scope != .pending else { return isFound }
         if let delivered = entry.delivered {
             remove(delivered, by: removal.id, from: nil, removal.trace)
+            if let through = conditions.doubtThrough, removal.timestamp <= through { doubtEnd(of: delivered) }
             isFound = true
         } else if takeAwayLeftovers(removal) {
             isFound = true

@@ -16,7 +16,7 @@ extension Turn {
         isChanged = true
         entry.noteApplied(request.position)
         cause = Cause(id: request.id, trace: request.trace, time: request.timestamp)
-        guard isCurrent(request.version, of: request.id, request.trace) else { return .superseded }
+        guard isCurrent(request.version, of: request.id, request.content, request.trace) else { return .superseded }
         guard hasRoomForRegion else { return refuseCapped(request) }
 
         if case .immediate(collapseWindow: 0) = request.plan {
@@ -85,11 +85,11 @@ extension Turn {
         switch request.plan {
         case .immediate(let window):
             guard window == 0 || request.timestamp.adding(milliseconds: window) <= through else { return }
-            doubt(Showing(request.id, nil), on: request.channel)
+            doubt(Showing(request.id, nil), of: request.content, on: request.channel)
         case .scheduled(let schedule):
             let due = schedule.due(for: schedule.first, of: request.id)
             guard due <= min(now, through), request.expiration.map({ due < $0 }) ?? true else { return }
-            doubt(Showing(request.id, schedule.first), on: request.channel)
+            doubt(Showing(request.id, schedule.first), of: request.content, on: request.channel)
         case .floating, .region: break
         }
     }

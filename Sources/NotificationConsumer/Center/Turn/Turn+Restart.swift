@@ -12,13 +12,13 @@ extension Turn {
         if let pending = entry.pending, let due = pending.due, due <= instant, mayHaveFired(pending),
             rules.mayHaveBeenHandedOver(pending.channel)
         {
-            doubt(pending.showing, on: pending.channel)
+            doubt(pending.showing, of: pending.content, on: pending.channel)
         }
         if let handover = entry.handover, let start = handover.start {
             // Its enrichment may have ended, and the notification may have been handed over.
             let mayHaveBegun = handover.isBeingEnriched || start <= instant
             if mayHaveBegun, rules.mayHaveBeenHandedOver(handover.channel) {
-                doubt(handover.showing, on: handover.channel)
+                doubt(handover.showing, of: handover.content, on: handover.channel)
             }
             entry.handover?.start = min(start, now)
         }
@@ -36,7 +36,7 @@ extension Turn {
     private mutating func readFormer() {
         guard let former = entry.former else { return }
         entry.former = nil
-        if former.isPendingInDoubt, let pending = entry.pending { doubtFormer(pending.showing, on: pending.channel) }
+        if former.isPendingInDoubt, let pending = entry.pending { doubtFormer(pending) }
         for removal in former.removals where rules.channels.isSent(removal.channel) {
             let channel = rules.channels.route(of: removal.channel)
             list(removal.devices, on: channel)
@@ -75,10 +75,10 @@ extension Turn {
         entry.screen?.operations.append(operation)
     }
 
-    private mutating func doubtFormer(_ showing: Showing, on channel: ChannelName?) {
+    private mutating func doubtFormer(_ pending: StateEntry.Pending) {
         let isDoubtFormer = conditions.isDoubtFormer
         conditions.isDoubtFormer = true
-        doubt(showing, on: channel)
+        doubt(pending.showing, of: pending.content, on: pending.channel)
         conditions.isDoubtFormer = isDoubtFormer
     }
 

@@ -120,7 +120,7 @@ struct Turn {
         stopEnrichment(of: pending)
         leaveDigest(pending)
         // It was sent for a crossing, if at all: which one is not known, and what the targets show is removed.
-        if mayHaveCrossed(pending) { doubt(Showing(pending.requestID, nil), on: pending.channel) }
+        if mayHaveCrossed(pending) { doubt(Showing(pending.requestID, nil), of: pending.content, on: pending.channel) }
         entry.pending = nil
     }
 
@@ -141,26 +141,45 @@ struct Turn {
     }
 
     /// Refuses a version older than the newest: publishes `superseded` and remembers the id.
-    mutating func isCurrent(_ version: Int64?, of id: RequestID, _ trace: CarriedTrace) -> Bool {
+    ///
+    /// - Parameter content: of the notification that it is for.
+    mutating func isCurrent(
+        _ version: Int64?,
+        of id: RequestID,
+        _ content: ArraySlice<UInt8>?,
+        _ trace: CarriedTrace
+    ) -> Bool {
         guard let version else { return true }
         if let newest = entry.version, version < newest.number {
             publish(.superseded, of: id, closes: true, trace) { $0.by = newest.by }
             close(id)
             return false
         }
+        // A push of a Live Activity may have had it as its timestamp, and the next one has a later one.
+        if entry.version?.number == version, let content, LiveActivityFacts.mayBe(in: content) { return true }
         entry.version = .init(number: version, by: id)
         return true
     }
 
     // MARK: - Doubt
 
-    /// An earlier owner may have handed an occurrence over: the targets of its channel may show it.
-    mutating func doubt(_ showing: Showing, on channel: ChannelName?) {
+    /// An earlier owner may have handed an occurrence over: the targets of its channel may show it. Those of a Live Activity follow
+    /// from its content, and not from the devices that are known.
+    mutating func doubt(_ showing: Showing, of content: ArraySlice<UInt8>, on channel: ChannelName?) {
         var showing = showing
         showing.isFormer = conditions.isDoubtFormer
+        var devices: [String?] = [nil]
+        if rules.channels.reachesDevices(channel), let activity = LiveActivityFacts(content) {
+            devices = activityTargets(activity)
+            // Tokens decide it, which the log of requests does not have.
+            isReplayable = false
+        }
         var screen = entry.screen ?? Screen()
-        let place = screen.list(nil, on: rules.channels.route(of: channel), showing: shown(on: nil, channel))
-        screen.targets[place].doubt(showing)
+        for device in devices {
+            let known = shown(on: device, channel)
+            let place = screen.list(device, on: rules.channels.route(of: channel), showing: known)
+            screen.targets[place].doubt(showing)
+        }
         entry.screen = screen
     }
 

@@ -1,0 +1,99 @@
+import NotificationConsumer
+import NotificationDelivery
+import NotificationModel
+import NotificationState
+
+/// The newest push to each Live Activity, and what committed events confirm.
+struct ActivityChecks {
+    /// The timestamp of a push, and what it was for.
+    struct Push: Equatable {
+        var timestamp: Int64
+        var requestID: RequestID
+        var occurrence: Timestamp?
+        var isEnd: Bool
+        var assignmentID: UInt64
+
+        init?(_ send: Issued<ChannelSend>) {
+            guard let timestamp = send.activity?.timestamp else { return nil }
+            (self.timestamp, requestID, occurrence) = (timestamp, send.requestID, send.occurrence)
+            (isEnd, assignmentID) = (send.kind == .remove, send.assignmentID)
+        }
+
+        func isSameContent(as other: Push) -> Bool {
+            (requestID, occurrence, isEnd) == (other.requestID, other.occurrence, other.isEnd)
+        }
+    }
+
+    /// By activity.
+    var last: [Int: Push] = [:]
+    /// How many events were read.
+    private var read = 0
+
+    /// Reads the events since the last call.
+    mutating func follow(_ events: [ObservedEvent], _ activities: SimulatedActivities) {
+        for observed in events[read...] where observed.event.key.identifier == ActivityWorkload.identifier {
+            let event = observed.event
+            var phones: [String] = []
+            switch event.name {
+            case .delivered: phones = event.devices.map(SimulatedDevices.accepted) ?? []
+            case .deviceAttempted where event.outcome == .accepted: phones = event.device.map { [$0] } ?? []
+            // Its end may be under way.
+            case .removed: activities.doubt(event.key)
+            default: continue
+            }
+            for phone in phones {
+                activities.confirm(Showing(event.requestID, event.occurrence), event.key, on: phone)
+            }
+        }
+        read = events.count
+    }
+}
+
+/// The checks of each push of a Live Activity.
+extension World {
+    /// The longest life of an activity, in microseconds: less than Carillon waits for a token.
+    private static let activityLife: Int64 = 11 * 3_600_000_000
+
+    func checkActivity(_ number: Int, _ text: String) throws(Violation) {
+        let record = devices.records[number]
+        let send = record.send
+        guard send.key.identifier == ActivityWorkload.identifier else { return }
+        guard let registration = send.registration, registration.kind.isOfLiveActivities,
+            let push = ActivityChecks.Push(send), let phone = send.devices.map(SimulatedDevices.names)?.first
+        else { throw Violation(.activity, "\(text), which is no push of an activity") }
+        activityChecks.follow(observer.events, devices.activities)
+        if registration.kind == .liveActivityStart {
+            try checkStart(send, on: phone, text)
+        } else {
+            guard let activity = devices.activities.number(of: registration.token),
+                devices.activities.all[activity].key == send.key, devices.activities.all[activity].phone == phone
+            else { throw Violation(.activity, "\(text), to the token of another activity") }
+            if push.isEnd { devices.activities.doubt(activity) }
+            // The pushes of an owner whose transaction was aborted are not known to the next one.
+            if let last = activityChecks.last[activity], last.assignmentID == push.assignmentID {
+                let isGrown =
+                    last.isSameContent(as: push) ? push.timestamp >= last.timestamp : push.timestamp > last.timestamp
+                guard isGrown else { throw Violation(.activity, "\(text), after the timestamp \(last.timestamp)") }
+            }
+            activityChecks.last[activity] = push
+        }
+    }
+
+    private func checkStart(_ send: Issued<ChannelSend>, on phone: String, _ text: String) throws(Violation) {
+        guard case .deliver(let content) = send.kind,
+            String(decoding: content, as: UTF8.self).contains("\"attributesType\"")
+        else { throw Violation(.activity, "\(text), without attributes") }
+        let young = devices.activities.running(send.key, on: phone).first { number in
+            let activity = devices.activities.all[number]
+            return activity.isConfirmed && timeline.now - activity.begun < Self.activityLife
+        }
+        guard let young, !scenario.forgets else { return }
+        // An owner before may have ended it for a removal that no committed event names yet.
+        let isRemoved = observer.model.removals.contains { id, removal in
+            !observer.answered.contains(id) && (removal.key == send.key || removal.key == send.key.ofRecipient)
+        }
+        if isRemoved { return }
+        let shown = devices.activities.all[young].showing.requestID.text.prefix(8)
+        throw Violation(.activity, "\(text), although the phone shows \(shown)")
+    }
+}

@@ -1,0 +1,150 @@
+import NotificationConsumer
+import NotificationDelivery
+import NotificationModel
+import NotificationState
+
+/// The Live Activities on the phones: a push to a token that starts them makes one, and a push to the token of one updates or ends it.
+final class SimulatedActivities {
+    /// Why an activity is over.
+    enum End {
+        case push
+        /// A person has closed it, or the app has ended it.
+        case person
+        /// The app is gone from the phone.
+        case phone
+    }
+
+    struct Activity {
+        let key: NotificationKey
+        /// The name of the registration that starts activities on its phone.
+        let phone: String
+        /// The last one is the newest; the others reach it, too.
+        var tokens: [String]
+        var showing: Showing
+        /// Seconds, of the newest push.
+        var timestamp: Int64
+        /// nil while it runs.
+        var end: End?
+        /// Its app has registered a token of it.
+        var isRegistered = false
+        /// Committed events say that it is shown, and nothing was sent since that could end it.
+        var isConfirmed = false
+        /// Microseconds.
+        let begun: Int64
+    }
+
+    private(set) var all: [Activity] = []
+    private var numbers: [String: Int] = [:]
+    /// Called with the number of each activity that a push has started or ended.
+    var onStart: (Int) -> Void = { _ in }
+    var onEnd: (Int) -> Void = { _ in }
+
+    /// The number of the activity that has a token.
+    func number(of token: String) -> Int? { numbers[token] }
+
+    /// The numbers of the activities that a phone shows under a key; the newest is the last.
+    func running(_ key: NotificationKey, on phone: String) -> [Int] {
+        all.indices.filter { all[$0].end == nil && all[$0].key == key && all[$0].phone == phone }
+    }
+
+    /// What a phone shows under a key: its newest activity.
+    func showing(_ key: NotificationKey, on phone: String) -> Showing? {
+        running(key, on: phone).last.map { all[$0].showing }
+    }
+
+    /// Whether the token is of an activity that is over.
+    func isOver(_ token: String) -> Bool { numbers[token].map { all[$0].end != nil } ?? true }
+
+    /// A new token of an activity.
+    func addToken(to number: Int) -> String {
+        let token = Self.token("activity \(number) \(all[number].tokens.count)")
+        all[number].tokens.append(token)
+        numbers[token] = number
+        return token
+    }
+
+    /// A token as APNs gives them.
+    static func token(_ name: String) -> String {
+        let hexadecimal = name.utf8.map { String($0, radix: 16) }.joined()
+        return String((hexadecimal + String(repeating: "0", count: 96)).prefix(96))
+    }
+
+    /// The name under which an app registers the tokens of an activity.
+    func name(of number: Int) -> String { "\(all[number].phone)-\(number)" }
+
+    func noteRegistered(_ number: Int) { all[number].isRegistered = true }
+
+    /// The token of an activity had to make room: nobody reaches it.
+    ///
+    /// - Parameter token: the key of its registration.
+    func drop(_ token: NotificationKey) {
+        for number in all.indices where all[number].key.isSameRecipient(as: token) {
+            if name(of: number) == token.identifier { all[number].isRegistered = false }
+        }
+    }
+
+    func end(_ number: Int, _ end: End) {
+        if all[number].end == nil { all[number].end = end }
+    }
+
+    /// The app is gone from a phone.
+    ///
+    /// - Parameter phone: the key of its registration.
+    func clear(_ phone: NotificationKey) {
+        for number in all.indices
+        where all[number].phone == phone.identifier && all[number].key.isSameRecipient(as: phone) {
+            end(number, .phone)
+        }
+    }
+
+    func arrive(_ send: Issued<ChannelSend>, _ registration: DeviceRegistration, on phone: String, at now: Int64) {
+        guard let timestamp = send.activity?.timestamp else { return }
+        let showing = Showing(send.requestID, send.occurrence)
+        if registration.kind == .liveActivityStart {
+            guard send.kind != .remove else { return }
+            let activity = Activity(
+                key: send.key,
+                phone: phone,
+                tokens: [],
+                showing: showing,
+                timestamp: timestamp,
+                begun: now
+            )
+            all.append(activity)
+            _ = addToken(to: all.count - 1)
+            return onStart(all.count - 1)
+        }
+        guard let number = numbers[registration.token], all[number].end == nil, timestamp >= all[number].timestamp
+        else { return }
+        all[number].timestamp = timestamp
+        guard send.kind == .remove else { return all[number].showing = showing }
+        end(number, .push)
+        onEnd(number)
+    }
+
+    // MARK: - What events say
+
+    /// A committed event says that a phone shows something.
+    func confirm(_ showing: Showing, _ key: NotificationKey, on phone: String) {
+        for number in running(key, on: phone) where all[number].showing == showing { all[number].isConfirmed = true }
+    }
+
+    /// Something begins that may end an activity.
+    func doubt(_ number: Int) { all[number].isConfirmed = false }
+
+    /// What was shown under a key is to be ended.
+    func doubt(_ key: NotificationKey) {
+        for number in all.indices where all[number].key == key { doubt(number) }
+    }
+
+    /// Whether a phone may show nothing although the events say otherwise: a person has closed the activity, which its app tells
+    /// later or not at all.
+    func mayBeMissing(_ key: NotificationKey, on phone: String) -> Bool {
+        all.last { $0.key == key && $0.phone == phone }?.end == .person
+    }
+
+    /// Whether a phone may show what was to be ended: no app has registered a token of it.
+    func mayStay(_ key: NotificationKey, on phone: String) -> Bool {
+        running(key, on: phone).last.map { !all[$0].isRegistered } ?? false
+    }
+}

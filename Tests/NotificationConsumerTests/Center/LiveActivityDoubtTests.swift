@@ -1,0 +1,82 @@
+import NotificationDelivery
+import NotificationModel
+import NotificationState
+import Testing
+
+@testable import NotificationConsumer
+
+/// Live Activities that an owner before may have started.
+@Suite("Live Activities in doubt")
+struct LiveActivityDoubtTests {
+    /// A new owner that reads what the one before may have applied.
+    private static func successor(of bench: inout Bench) throws -> Bench {
+        try bench.commit()
+        var next = Bench(LiveActivityTests.rules, over: bench.store, firedThrough: at(5_000))
+        (next.center.holdsTimers, next.offset, next.center.keepsRecipients) = (true, 10, true)
+        return next
+    }
+
+    @Test func `an activity that may have been started for a request of the backlog is ended on its phone only`() throws
+    {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(try LiveActivityTests.phone())
+        var next = try Self.successor(of: &bench)
+        next.apply(LiveActivityTests.request("a", LiveActivityTests.content(15), at: 5), 5)
+        #expect(next.apply(removal("r", at: at(6)), 6).summary == ["cancelled a!"])
+        next.center.holdsTimers = false
+        next.fire(7)
+        #expect(next.sends.isEmpty)
+        next.apply(try LiveActivityTests.activity(at: 5_000), 5_000)
+        #expect(next.sends.map { LiveActivityTests.told($0) } == ["end 5"])
+    }
+
+    @Test func `after a removal of the backlog the next content starts another activity: the former may be over`()
+        throws
+    {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        var next = try Self.successor(of: &bench)
+        next.apply(removal("r", at: at(2_000)), 5_100)
+        next.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 2_100), 5_100)
+        next.center.holdsTimers = false
+        next.fire(5_200)
+        #expect(next.sends.count == 1 && LiveActivityTests.told(next.sends.last).hasPrefix("liveActivityStart "))
+    }
+
+    @Test func `what caused an end without a removal comes with a later timestamp than the end`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 2_000), 2_000)
+        try bench.answer(.failed(retryAfter: 60_000), 2_100)
+        bench.apply(removal("r", key("order"), .delivered, at: at(2_500)), 2_500)
+        let next = LiveActivityTests.request("c", LiveActivityTests.content(5), at: 3_000, collapseWindow: 5_000)
+        bench.apply(next, 3_000)
+        #expect(LiveActivityTests.told(bench.sends.last) == "end 3")
+        try bench.answer(.rejected(.rejected), 3_100)
+        bench.fire(8_000)
+        #expect(LiveActivityTests.told(bench.sends.last) == "liveActivity 8")
+    }
+
+    @Test func `a version that is the timestamp of the push before is that of no other push`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        let version = at(0).rawValue / 1000
+        bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 0, version: version), 1_100)
+        #expect(LiveActivityTests.told(bench.sends.last) == "liveActivity 1")
+        try bench.answer(.accepted, 1_200)
+        bench.apply(removal("r", version: version + 1, at: at(1_300)), 1_300)
+        #expect(LiveActivityTests.told(bench.sends.last) == "end 2")
+    }
+
+    @Test func `what could only have updated an activity that no phone shows is removed nowhere`() throws {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try DeviceTests.device())
+        var next = try Self.successor(of: &bench)
+        next.apply(LiveActivityTests.request("a", LiveActivityTests.content(15, starts: false), at: 5), 5)
+        #expect(next.apply(removal("r", at: at(6)), 6).summary == ["cancelled a!"])
+        next.center.holdsTimers = false
+        next.fire(7)
+        #expect(next.sends.isEmpty)
+    }
+}
