@@ -44,7 +44,7 @@ final class World {
     private(set) var happenings = 0
     /// The folder for the instances' disks in runs with stores in files.
     private let files: String?
-    private var links: [SimulatedLink] = []
+    private(set) var links: [SimulatedLink] = []
     private var channels: [SimulatedChannel] = []
     private var enrichments: [SimulatedEnrichment] = []
 
