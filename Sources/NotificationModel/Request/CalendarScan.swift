@@ -1,7 +1,7 @@
 /// The components of a calendar trigger: their names, ranges and positions, in one table.
 enum CalendarField: FieldName, CaseIterable {
-    case hour, minute, second, day, weekday, month, year, era, quarter, weekOfYear, weekOfMonth, yearForWeekOfYear
-    case weekdayOrdinal, dayOfYear
+    case era, year, quarter, month, weekOfYear, weekOfMonth, yearForWeekOfYear, weekday, weekdayOrdinal
+    case day, dayOfYear, hour, minute, second
 
     /// The values that can match.
     var range: ClosedRange<Int64> {
