@@ -17,6 +17,8 @@ final class LoopLog {
 
     /// A device had to make room for others; the key is the device's.
     var onCapped: (NotificationKey) -> Void = { _ in }
+    /// Called with the key of a device that its app has taken back.
+    var onLeft: (NotificationKey) -> Void = { _ in }
 
     /// By recipient: the devices that were ever registered, and whether one was not authorized.
     private var devices: [String: Set<String>] = [:]
@@ -105,6 +107,8 @@ final class LoopLog {
         text("sees device.\(name.rawValue) \(event.key.text) \(event.reason?.rawValue ?? "")")
         // A device that had to make room still has its app.
         if name == .retired, event.reason == .capped { onCapped(event.key) }
+        // Its app has signed out, and is still there.
+        if name == .retired, event.reason == nil { onLeft(event.key) }
         guard name == .retired, let reason = event.reason, reason != .moved, reason != .capped else { return }
         gone.insert(event.key)
         onGone(event.key)

@@ -217,8 +217,11 @@ final class Observer {
         if event.name == .removed, !events(of: event.requestID).contains(where: { $0.event.name == .delivered }) {
             throw Violation(.removal, observed.text)
         }
-        if event.name == .removed, let by = event.by, model.removals[by]?.isOfPending == true {
-            throw Violation(.removal, "\(observed.text), by a removal of pending notifications only")
+        if event.name == .removed, let by = event.by {
+            guard model.removals[by]?.isOfPending != true else {
+                throw Violation(.removal, "\(observed.text), by a removal of pending notifications only")
+            }
+            model.ends[by] = event.key
         }
         if event.name == .delivered { try checkDelivery(observed, of: request) }
         let isDoubted = events(of: event.requestID).contains { $0.event.inDoubt }

@@ -29,6 +29,8 @@ struct ReferenceModel {
     private(set) var order: [RequestID] = []
     /// By id: the first removal with it; the others are repeats.
     private(set) var removals: [RequestID: PublishedRecord] = [:]
+    /// By id: the key under which events say that something was removed because of it.
+    var ends: [RequestID: NotificationKey] = [:]
     private(set) var bad: [Place: ReasonCode] = [:]
     /// The number of records that repeat an earlier one.
     private(set) var duplicates = 0
@@ -163,7 +165,7 @@ struct ReferenceModel {
             guard let by = event.by else { return "it has no `by`" }
             // The timestamps of pushes count as versions, and what took the last one depends on the clock.
             if request.isActivity, request.version != nil, let key = entry.record.key,
-                let other = (requests[by]?.record ?? removals[by])?.key
+                let other = (requests[by]?.record ?? removals[by])?.key ?? ends[by]
             {
                 return other == key || other == key.ofRecipient ? nil : "\(by.text) is of another key"
             }

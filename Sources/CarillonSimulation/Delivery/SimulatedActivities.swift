@@ -29,6 +29,8 @@ final class SimulatedActivities {
         var isRegistered = false
         /// Committed events say that it is shown, and nothing was sent since that could end it.
         var isConfirmed = false
+        /// The token that started it was taken back: nothing is known of it from then on.
+        var isLeft = false
         /// Microseconds.
         let begun: Int64
     }
@@ -87,6 +89,16 @@ final class SimulatedActivities {
         if all[number].end == nil { all[number].end = end }
     }
 
+    /// An app has taken back the token that starts activities.
+    ///
+    /// - Parameter phone: the key of its registration.
+    func leave(_ phone: NotificationKey) {
+        for number in all.indices
+        where all[number].phone == phone.identifier && all[number].key.isSameRecipient(as: phone) {
+            (all[number].isLeft, all[number].isConfirmed) = (true, false)
+        }
+    }
+
     /// The app is gone from a phone.
     ///
     /// - Parameter phone: the key of its registration.
@@ -126,7 +138,9 @@ final class SimulatedActivities {
 
     /// A committed event says that a phone shows something.
     func confirm(_ showing: Showing, _ key: NotificationKey, on phone: String) {
-        for number in running(key, on: phone) where all[number].showing == showing { all[number].isConfirmed = true }
+        for number in running(key, on: phone) where all[number].showing == showing && !all[number].isLeft {
+            all[number].isConfirmed = true
+        }
     }
 
     /// Something begins that may end an activity.

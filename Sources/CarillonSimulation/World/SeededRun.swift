@@ -37,6 +37,7 @@ final class SeededRun {
             let log = LoopLog(broker: world.broker, topics: world.topics, isExactlyOnce: options.isExactlyOnce)
             log.onGone = { [devices = world.devices] in devices.clear($0) }
             log.onCapped = { [devices = world.devices] in devices.activities.drop($0) }
+            log.onLeft = { [devices = world.devices] in devices.activities.leave($0) }
             log.onAnswer = { [devices = world.devices] response, recipient in
                 guard let device = response.device,
                     let key = try? NotificationKey(

@@ -89,7 +89,8 @@ extension Lane {
         sends.cancel(where: isNeedless)
     }
 
-    /// Waits for sends in progress for at most half of the time: the checkpoint of their outcomes comes afterwards.
+    /// Waits for sends in progress for at most half of the time: the checkpoint of the last outcomes comes afterwards. Those before
+    /// are committed meanwhile: if the process is killed, its successor knows them.
     ///
     /// A checkpoint in progress is finished first if nothing else may be published meanwhile: the event of an answer
     /// must not be committed with an entry that is still being sent.
@@ -99,8 +100,12 @@ extension Lane {
             if ledger.checkpoint.allowsWork {
                 try takeOutcomes()
                 guard owned.isAnySending else { return }
+                if isCheckpointDue() { cut() }
+                try serveReports(within: .zero)
+                try advanceCheckpoint(waiting: false)
                 let next = min(deadline, sends.nextInstant(at: link.now) ?? deadline)
-                link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), .milliseconds(100)))
+                let longest = Duration.milliseconds(ledger.checkpoint.isUnderWay ? 5 : 100)
+                link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), longest))
             } else {
                 try serveReports(within: .milliseconds(5))
                 try advanceCheckpoint(waiting: true)

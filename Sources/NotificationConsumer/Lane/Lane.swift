@@ -376,7 +376,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         }
     }
 
-    private func isCheckpointDue() -> Bool {
+    func isCheckpointDue() -> Bool {
         guard !ledger.checkpoint.isUnderWay else { return false }
         let now = context.clock()
         let isDue =

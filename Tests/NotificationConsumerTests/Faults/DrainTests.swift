@@ -34,6 +34,34 @@ struct DrainTests {
         #expect(channel.cancelled == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `while one send has no answer the answers of others are committed`(isExactlyOnce: Bool) throws {
+        let broker = MemoryBroker(partitions: 1)
+        broker.marker(in: 0, of: 1)
+        let channel = HeldChannel()
+        let link = MemoryLink(broker, transactionTimeout: isExactlyOnce ? .seconds(10) : nil)
+        let lane = Lane.over(link, isExactlyOnce ? .exactlyOnce : .atLeastOnce, channel: channel)
+        try lane.start()
+        try lane.turn()
+        for name in ["order", "offer"] {
+            let value = Array(#"{"requestId":"\#(name)","content":{"title":"T"}}"#.utf8)
+            broker.requests[0].records.append((key(name).encoded, value))
+        }
+        for _ in 0..<200 where channel.sends.count < 2 || lane.ledger.checkpoint.isUnderWay { try lane.turn() }
+        let (commits, events) = (lane.commits, broker.deliveries.count)
+        var (isAnswered, isCommitted) = (false, false)
+        link.whileWaiting = {
+            // The other one is never answered.
+            if !isAnswered { channel.replies[0](.accepted) }
+            isAnswered = true
+            isCommitted = lane.commits > commits && broker.deliveries.count == events + 1
+        }
+        lane.drain()
+        #expect(isCommitted)
+        lane.close()
+        #expect(channel.cancelled == 1)
+    }
+
     @Test func `exactly once, outcomes during a checkpoint are committed with the next one`() throws {
         let broker = MemoryBroker(partitions: 1)
         broker.marker(in: 0, of: 1)
