@@ -7,56 +7,43 @@ import Testing
 
 @Suite("Settings of the channels to devices")
 struct DeviceChannelSettingsTests {
-    private func read(_ lines: String) throws -> ConsumerSettings {
-        let yaml = "kafka: {bootstrap: {servers: \"a:9092\"}}\n\(lines)"
-        var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
-        let configuration = ConsumerSettings(settings: &settings)
-        try settings.finish()
-        return configuration
-    }
-
-    private func problems(_ lines: String) -> [String] {
-        do {
-            _ = try read(lines)
-            return []
-        } catch let error as ServiceSettingsError {
-            return error.problems.map(\.key)
-        } catch {
-            return ["\(error)"]
-        }
-    }
-
     @Test func `devices has the platforms whose applications are there, and needs one`() throws {
-        #expect(problems("channel: devices") == ["apns.applications.file"])
+        #expect(ConsumerSettings.problems("channel: devices") == ["apns.applications.file"])
         let (apple, android) = ("apns: {applications: {file: a.yaml}}", "fcm: {applications: {file: b.yaml}}")
-        #expect(try read("channel: devices\n\(apple)").service.channels == [.devices, .apns])
-        #expect(try read("channel: devices\n\(android)").service.channels == [.devices, .fcm])
-        #expect(try read("channel: devices\n\(apple)\n\(android)").service.channels == [.devices, .apns, .fcm])
-        #expect(try read(android).service.channels == [.events])
+        #expect(try ConsumerSettings.read("channel: devices\n\(apple)").service.channels == [.devices, .apns])
+        #expect(try ConsumerSettings.read("channel: devices\n\(android)").service.channels == [.devices, .fcm])
+        #expect(
+            try ConsumerSettings.read("channel: devices\n\(apple)\n\(android)").service.channels == [
+                .devices, .apns, .fcm,
+            ]
+        )
+        #expect(try ConsumerSettings.read(android).service.channels == [.events])
         let web = "webpush: {applications: {file: c.yaml}}"
-        #expect(try read("channel: devices\n\(web)").service.channels == [.devices, .webpush])
+        #expect(try ConsumerSettings.read("channel: devices\n\(web)").service.channels == [.devices, .webpush])
     }
 
     @Test func `a channel of a platform needs its applications`() throws {
-        #expect(problems("channel: apns") == ["apns.applications.file"])
-        #expect(problems("channels: [fcm]") == ["fcm.applications.file"])
-        let fcm = try read("channel: fcm\nfcm: {applications: {file: b.yaml}, rate: 500, connections: 3}").fcm
+        #expect(ConsumerSettings.problems("channel: apns") == ["apns.applications.file"])
+        #expect(ConsumerSettings.problems("channels: [fcm]") == ["fcm.applications.file"])
+        let fcm = try ConsumerSettings.read(
+            "channel: fcm\nfcm: {applications: {file: b.yaml}, rate: 500, connections: 3}"
+        ).fcm
         #expect(fcm.applicationsFile == "b.yaml" && fcm.rate == 500 && fcm.connections == 3)
-        #expect(problems("channel: webpush") == ["webpush.applications.file"])
+        #expect(ConsumerSettings.problems("channel: webpush") == ["webpush.applications.file"])
         #expect(fcm.url == "https://fcm.googleapis.com" && !fcm.isInternal)
     }
 
     @Test func `a message has time for its turn and its answer before the lane gives it up`() {
         let lines = "channel: fcm\nfcm: {applications: {file: b.yaml}, timeout: 15s}"
-        #expect(problems(lines) == ["fcm.timeout"])
-        #expect(problems("\(lines)\nconsumer: {send: {timeout: 31s}}").isEmpty)
+        #expect(ConsumerSettings.problems(lines) == ["fcm.timeout"])
+        #expect(ConsumerSettings.problems("\(lines)\nconsumer: {send: {timeout: 31s}}").isEmpty)
     }
 
     @Test func `push services inside the network are origins`() throws {
         let lines = "channel: webpush\nwebpush: {applications: {file: c.yaml}, internal-origins: "
-        #expect(problems("\(lines)[\"https://push.internal/x\"]}") == ["webpush.internal-origins"])
-        let webPush = try read("\(lines)[\"https://push.internal:8443\"], connections: 5}").webPush
+        #expect(ConsumerSettings.problems("\(lines)[\"https://push.internal/x\"]}") == ["webpush.internal-origins"])
+        let webPush = try ConsumerSettings.read("\(lines)[\"https://push.internal:8443\"], connections: 5}").webPush
         #expect(webPush.internalOrigins == ["https://push.internal:8443"] && webPush.connections == 5)
-        #expect(problems("\(lines)[], timeout: 30s}") == ["webpush.timeout"])
+        #expect(ConsumerSettings.problems("\(lines)[], timeout: 30s}") == ["webpush.timeout"])
     }
 }

@@ -7,33 +7,14 @@ import Testing
 
 @Suite("Settings of the webhook channel")
 struct WebhookSettingsTests {
-    private func read(_ lines: String) throws -> ConsumerSettings {
-        let yaml = "kafka: {bootstrap: {servers: \"a:9092\"}}\n\(lines)"
-        var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
-        let configuration = ConsumerSettings(settings: &settings)
-        try settings.finish()
-        return configuration
-    }
-
-    private func problems(_ lines: String) -> [String] {
-        do {
-            _ = try read(lines)
-            return []
-        } catch let error as ServiceSettingsError {
-            return error.problems.map(\.key)
-        } catch {
-            return ["\(error)"]
-        }
-    }
-
     @Test func `the channel needs a URL and a file of keys`() throws {
-        #expect(problems("channel: webhook") == ["webhook.url", "webhook.keys.file"])
-        #expect(problems("channel: events") == [])
-        #expect(problems("channels: [webhook]") == ["webhook.url", "webhook.keys.file"])
-        #expect(problems("channels: [pigeon, events]") == ["channels"])
-        let several = try read("channels: [test]").service
+        #expect(ConsumerSettings.problems("channel: webhook") == ["webhook.url", "webhook.keys.file"])
+        #expect(ConsumerSettings.problems("channel: events") == [])
+        #expect(ConsumerSettings.problems("channels: [webhook]") == ["webhook.url", "webhook.keys.file"])
+        #expect(ConsumerSettings.problems("channels: [pigeon, events]") == ["channels"])
+        let several = try ConsumerSettings.read("channels: [test]").service
         #expect(several.channel == .events && several.channels == [.events, .test])
-        let webhook = try read(
+        let webhook = try ConsumerSettings.read(
             """
             channel: webhook
             webhook: {url: "https://hooks.example.com/in?tenant=1", keys: {file: /run/keys}, connections: 3}
@@ -51,7 +32,7 @@ struct WebhookSettingsTests {
     ])
     func `a bad URL is refused, and not shown`(_ url: String) throws {
         let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}"
-        let error = #expect(throws: ServiceSettingsError.self) { try read(lines) }
+        let error = #expect(throws: ServiceSettingsError.self) { try ConsumerSettings.read(lines) }
         #expect(error?.problems.map(\.key) == ["webhook.url"])
         #expect(error?.description.contains("secret") == false && error?.description.contains(url) == false)
     }
@@ -61,13 +42,17 @@ struct WebhookSettingsTests {
         "https://a.example", "HTTPS://A.example:8443/x?y=z%20", "https://10.0.0.1/",
     ])
     func `inside the network https goes everywhere, and http to this machine`(_ url: String) {
-        #expect(problems("channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}, internal: true}") == [])
+        #expect(
+            ConsumerSettings.problems(
+                "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}, internal: true}"
+            ) == []
+        )
     }
 
     @Test func `http to another machine needs a permission`() {
         let lines = "channel: webhook\nwebhook: {url: \"http://a.com/\", keys: {file: /run/keys}, internal: true"
-        #expect(problems(lines + "}") == ["webhook.url"])
-        #expect(problems(lines + ", plain-http: true}") == [])
+        #expect(ConsumerSettings.problems(lines + "}") == ["webhook.url"])
+        #expect(ConsumerSettings.problems(lines + ", plain-http: true}") == [])
     }
 
     @Test(arguments: [
@@ -78,7 +63,7 @@ struct WebhookSettingsTests {
     ])
     func `a URL that is not public is refused, and the message says what to do`(_ url: String, remedy: String) {
         let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}"
-        let error = #expect(throws: ServiceSettingsError.self) { try read(lines) }
+        let error = #expect(throws: ServiceSettingsError.self) { try ConsumerSettings.read(lines) }
         #expect(error?.problems.map(\.key) == ["webhook.url"])
         #expect(error?.description.contains(remedy) == true, "\(String(describing: error))")
         #expect(error?.description.contains("internal-origins") == false, "that list is for media")
@@ -90,24 +75,28 @@ struct WebhookSettingsTests {
     ])
     func `public URLs are allowed, and others by their origin`(_ url: String, egress: String) {
         let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}\negress: {\(egress)}"
-        #expect(problems(lines) == [])
+        #expect(ConsumerSettings.problems(lines) == [])
     }
 
     @Test func `an internal origin of media is none of the webhook's, and internal URLs must be canonical`() {
         let lines = "channel: webhook\nwebhook: {url: \"https://gateway:8443/\", keys: {file: /run/keys}"
-        #expect(problems(lines + "}\negress: {internal-origins: [\"https://gateway:8443\"]}") == ["webhook.url"])
+        #expect(
+            ConsumerSettings.problems(lines + "}\negress: {internal-origins: [\"https://gateway:8443\"]}") == [
+                "webhook.url"
+            ]
+        )
         let other = lines.replacing("gateway:8443", with: "2130706433")
-        #expect(problems(other + ", internal: true}") == ["webhook.url"])
+        #expect(ConsumerSettings.problems(other + ", internal: true}") == ["webhook.url"])
     }
 
     @Test func `the URL of a channel that the service does not have is not judged`() {
-        #expect(problems("webhook: {url: \"https://10.0.0.1/\"}") == [])
+        #expect(ConsumerSettings.problems("webhook: {url: \"https://10.0.0.1/\"}") == [])
     }
 
     @Test func `the time-out of a request is less than that of a send`() {
         let lines = "channel: webhook\nwebhook: {url: \"https://a.com/\", keys: {file: /run/keys}, timeout: 30s}"
-        #expect(problems(lines) == ["webhook.timeout"])
-        #expect(problems(lines + "\nconsumer: {send: {timeout: 31s}}") == [])
-        #expect(problems("webhook: {timeout: 30s}") == [], "it has no effect for another channel")
+        #expect(ConsumerSettings.problems(lines) == ["webhook.timeout"])
+        #expect(ConsumerSettings.problems(lines + "\nconsumer: {send: {timeout: 31s}}") == [])
+        #expect(ConsumerSettings.problems("webhook: {timeout: 30s}") == [], "it has no effect for another channel")
     }
 }

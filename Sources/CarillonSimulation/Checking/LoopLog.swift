@@ -14,10 +14,9 @@ final class LoopLog {
     var onAnswer: (ResponseSignal, _ recipient: String) -> Void = { _, _ in }
     /// The app is gone from a device, and what it showed; the key is the device's.
     var onGone: (NotificationKey) -> Void = { _ in }
-
     /// A device had to make room for others; the key is the device's.
     var onCapped: (NotificationKey) -> Void = { _ in }
-    /// Called with the key of a device that its app has taken back.
+    /// Its app has taken a device back; the key is the device's.
     var onLeft: (NotificationKey) -> Void = { _ in }
 
     /// By recipient: the devices that were ever registered, and whether one was not authorized.
@@ -105,13 +104,16 @@ final class LoopLog {
             throw Violation(.addressee, "a device event that cannot be read: \(error.detail)")
         }
         text("sees device.\(name.rawValue) \(event.key.text) \(event.reason?.rawValue ?? "")")
-        // A device that had to make room still has its app.
-        if name == .retired, event.reason == .capped { onCapped(event.key) }
-        // Its app has signed out, and is still there.
-        if name == .retired, event.reason == nil { onLeft(event.key) }
-        guard name == .retired, let reason = event.reason, reason != .moved, reason != .capped else { return }
-        gone.insert(event.key)
-        onGone(event.key)
+        guard name == .retired else { return }
+        switch event.reason {
+        // In all but the last case the app is still there.
+        case .moved?: break
+        case .capped?: onCapped(event.key)
+        case nil: onLeft(event.key)
+        case _?:
+            gone.insert(event.key)
+            onGone(event.key)
+        }
     }
 
     /// Whether a device of a notification's recipient was ever registered.

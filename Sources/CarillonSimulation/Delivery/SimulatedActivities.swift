@@ -93,20 +93,18 @@ final class SimulatedActivities {
     ///
     /// - Parameter phone: the key of its registration.
     func leave(_ phone: NotificationKey) {
-        for number in all.indices
-        where all[number].phone == phone.identifier && all[number].key.isSameRecipient(as: phone) {
-            (all[number].isLeft, all[number].isConfirmed) = (true, false)
-        }
+        for number in started(by: phone) { (all[number].isLeft, all[number].isConfirmed) = (true, false) }
     }
 
     /// The app is gone from a phone.
     ///
     /// - Parameter phone: the key of its registration.
     func clear(_ phone: NotificationKey) {
-        for number in all.indices
-        where all[number].phone == phone.identifier && all[number].key.isSameRecipient(as: phone) {
-            end(number, .phone)
-        }
+        for number in started(by: phone) { end(number, .phone) }
+    }
+
+    private func started(by phone: NotificationKey) -> [Int] {
+        all.indices.filter { all[$0].phone == phone.identifier && all[$0].key.isSameRecipient(as: phone) }
     }
 
     func arrive(_ send: Issued<ChannelSend>, _ registration: DeviceRegistration, on phone: String, at now: Int64) {

@@ -372,11 +372,10 @@ final class SeededRun {
         var next = agenda.first { $0 > now } ?? .max
         // The time of the next attempt is not known here, except where all wait for tokens of Live Activities.
         if world.state.isSending {
-            let waits = world.isWriting ? nil : world.state.tokenWaits
+            let waits = world.writing == nil ? world.state.tokenWaits : nil
             let end = waits?.first.map { SimulatedClock.elapsed(at: $0) - ahead - 2_000_000 } ?? now
             next = min(next, max(end, now + 1_000_000))
         }
-        if world.openCounts[.queued] > 0 { next = min(next, now + 1_000_000) }
         for id in observer.open {
             guard let entry = observer.model.requests[id] else { continue }
             let anchor = entry.record.timestamp

@@ -12,7 +12,7 @@ extension World {
         }
         if !broker.group.isQuiet || isAnyOutOfTouch { return "the group is rebalancing" }
         if let unrest = ingest?.unrest { return unrest }
-        if let link = links.first(where: { !$0.isDead && !$0.isClosed && $0.outstanding > 0 }) {
+        if let link = writing {
             return
                 "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
@@ -20,8 +20,6 @@ extension World {
         if devices.openCount > 0 { return "\(devices.openCount) sends are in progress" }
         if areRequestsBlocked { return "an open transaction blocks the reading of requests" }
         if state.isSending { return "something is being sent" }
-        // Read again by an owner whose clock is behind, it waits for the instant at which the former owner queued it.
-        if openCounts[.queued] > 0 { return "a request is queued" }
         if let input = unreadInputs { return "\(input) is not read yet" }
         if let unanswered = observer.loop?.unanswered { return unanswered }
         if let unanswered = fixes.unanswered { return unanswered }
@@ -55,8 +53,8 @@ extension World {
         (0..<scenario.partitions).contains { broker.log(topics.requests, $0).hasOpen }
     }
 
-    /// Whether a lane waits for acknowledgements.
-    var isWriting: Bool { links.contains { !$0.isDead && !$0.isClosed && $0.outstanding > 0 } }
+    /// A lane that waits for acknowledgements.
+    var writing: SimulatedLink? { links.first { !$0.isDead && !$0.isClosed && $0.outstanding > 0 } }
 
     /// Whether a commit is in progress.
     var isCommitting: Bool { links.contains { !$0.isDead && $0.producer.state == .committing } }

@@ -171,6 +171,15 @@ struct ChannelTests {
         }
     }
 
+    @Test func `what an owner whose clock was ahead has queued is sent at once by the next one`() throws {
+        var bench = Bench(Self.rules)
+        bench.center.holdsTimers = true
+        #expect(bench.apply(request("a", channel: .webhook), 60_000).isEmpty && bench.sends.isEmpty)
+        var next = try Self.restarted(&bench, firedThrough: 61_000)
+        next.fire(1_000)
+        #expect(next.sends.map(\.requestID) == [id("a")])
+    }
+
     // MARK: - Channels that the service does not have
 
     @Test func `what was accepted for a channel that the settings no longer have fails with a reason`() throws {

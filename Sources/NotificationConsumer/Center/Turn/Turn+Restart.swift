@@ -14,6 +14,10 @@ extension Turn {
         {
             doubt(pending.showing, of: pending.content, on: pending.channel)
         }
+        // It was due when it was queued, by a clock that may have been ahead.
+        if let pending = entry.pending, case .turn = pending.timer, let due = pending.due {
+            entry.pending?.due = min(due, now)
+        }
         if let handover = entry.handover, let start = handover.start {
             // Its enrichment may have ended, and the notification may have been handed over.
             let mayHaveBegun = handover.isBeingEnriched || start <= instant
