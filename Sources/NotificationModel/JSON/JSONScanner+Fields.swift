@@ -40,7 +40,12 @@ public struct SeenFields<Field: RawRepresentable<FieldName>> {
 extension JSONScanner {
     /// Scans an object of known fields, each at most once; the body consumes their values.
     ///
-    /// - Parameter origin: whether unknown members are passed over.
+    /// - Parameters:
+    ///   - fields: the names, of 64 at most.
+    ///   - origin: whether unknown members are passed over.
+    ///   - body: consumes the value of a field, with the scanner at it.
+    /// - Returns: the fields that were there.
+    /// - Throws: `ModelError` where a field appears twice, or of the bodies.
     @inlinable @inline(__always) @discardableResult
     public mutating func object<Field: RawRepresentable<FieldName>>(
         of fields: Field.Type,
