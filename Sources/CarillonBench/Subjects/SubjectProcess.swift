@@ -40,12 +40,15 @@ final class SubjectProcess {
 
     /// - Throws: ``BenchmarkError`` with its last lines when it has ended.
     func sample() throws -> ProcessSample {
-        guard process.isRunning else {
-            let text = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
-            let last = text.split(separator: "\n").suffix(5).joined(separator: "\n")
-            throw BenchmarkError("\(name) ended with status \(process.terminationStatus): \(last)")
-        }
+        guard process.isRunning else { throw failure }
         return try ProcessSample(of: process.processIdentifier)
+    }
+
+    /// That it has ended, with its last lines.
+    private var failure: BenchmarkError {
+        let text = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
+        let last = text.split(separator: "\n").suffix(5).joined(separator: "\n")
+        return BenchmarkError("\(name) ended with status \(process.terminationStatus): \(last)")
     }
 
     /// Suspends it, so that it does not take part yet.
@@ -64,9 +67,7 @@ final class SubjectProcess {
             guard ContinuousClock.now < deadline else { throw BenchmarkError("\(name) did not end within \(time)") }
             Thread.sleep(forTimeInterval: 0.02)
         }
-        guard process.terminationStatus == 0 else {
-            throw BenchmarkError("\(name) ended with status \(process.terminationStatus)")
-        }
+        guard process.terminationStatus == 0 else { throw failure }
     }
 
     func stop() {
