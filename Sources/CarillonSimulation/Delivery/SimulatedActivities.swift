@@ -37,6 +37,8 @@ final class SimulatedActivities {
 
     private(set) var all: [Activity] = []
     private var numbers: [String: Int] = [:]
+    /// By the key of its registration: when the token that starts activities was last taken back, in microseconds.
+    private var takenBack: [NotificationKey: Int64] = [:]
     /// Called with the number of each activity that a push has started or ended.
     var onStart: (Int) -> Void = { _ in }
     var onEnd: (Int) -> Void = { _ in }
@@ -92,7 +94,8 @@ final class SimulatedActivities {
     /// An app has taken back the token that starts activities.
     ///
     /// - Parameter phone: the key of its registration.
-    func leave(_ phone: NotificationKey) {
+    func leave(_ phone: NotificationKey, at now: Int64) {
+        takenBack[phone] = now
         for number in started(by: phone) { (all[number].isLeft, all[number].isConfirmed) = (true, false) }
     }
 
@@ -107,12 +110,19 @@ final class SimulatedActivities {
         all.indices.filter { all[$0].phone == phone.identifier && all[$0].key.isSameRecipient(as: phone) }
     }
 
-    func arrive(_ send: Issued<ChannelSend>, _ registration: DeviceRegistration, on phone: String, at now: Int64) {
+    /// - Parameter sent: when the attempt began, in microseconds.
+    func arrive(
+        _ send: Issued<ChannelSend>,
+        _ registration: DeviceRegistration,
+        on phone: String,
+        sent: Int64,
+        at now: Int64
+    ) {
         guard let timestamp = send.activity?.timestamp else { return }
         let showing = Showing(send.requestID, send.occurrence)
         if registration.kind == .liveActivityStart {
             guard send.kind != .remove else { return }
-            let activity = Activity(
+            var activity = Activity(
                 key: send.key,
                 phone: phone,
                 tokens: [],
@@ -120,6 +130,9 @@ final class SimulatedActivities {
                 timestamp: timestamp,
                 begun: now
             )
+            // Its app may have taken the token back while the push was on its way.
+            let takenBack = (try? send.key.withIdentifier(phone)).flatMap { self.takenBack[$0] }
+            activity.isLeft = takenBack.map { sent <= $0 } ?? false
             all.append(activity)
             _ = addToken(to: all.count - 1)
             return onStart(all.count - 1)

@@ -64,7 +64,7 @@ final class SimulatedDevices {
         let names = send.devices.map(Self.names)
         if let registration = send.registration, registration.kind.isOfLiveActivities {
             guard let phone = names?.first, !isGone(phone, of: send.key, before: number) else { return }
-            activities.arrive(send, registration, on: phone, at: now)
+            activities.arrive(send, registration, on: phone, sent: records[number].begun, at: now)
             return showActivity(of: send.key, on: phone)
         }
         switch send.kind {

@@ -37,7 +37,9 @@ final class SeededRun {
             let log = LoopLog(broker: world.broker, topics: world.topics, isExactlyOnce: options.isExactlyOnce)
             log.onGone = { [devices = world.devices] in devices.clear($0) }
             log.onCapped = { [devices = world.devices] in devices.activities.drop($0) }
-            log.onLeft = { [devices = world.devices] in devices.activities.leave($0) }
+            log.onLeft = { [devices = world.devices, timeline = world.timeline] in
+                devices.activities.leave($0, at: timeline.now)
+            }
             log.onAnswer = { [devices = world.devices] response, recipient in
                 guard let device = response.device,
                     let key = try? NotificationKey(

@@ -131,13 +131,15 @@ final class DiskEntryStore: EntryStore {
         }
     }
 
-    func close(flushing: Bool) {
+    func close(flushing: Bool) { close(flushing: flushing, by: .now + disk.limits.closing) }
+
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant) {
         making?.cancel()
         making = nil
         switch place {
         case .memory: break
-        case .file(let file): file.close(flushing: flushing)
-        case .returning(_, let file): file.close(flushing: false)
+        case .file(let file): file.close(flushing: flushing, by: deadline)
+        case .returning(_, let file): file.close(flushing: false, by: deadline)
         }
         disk.note(partition, trouble: nil)
         // From here on it is empty and receives nothing.

@@ -58,6 +58,9 @@ package protocol EntryStore: AnyObject {
 
     /// Closes the store within a bounded time; writes accepted changes when `flushing`. Later calls do nothing.
     func close(flushing: Bool)
+
+    /// The same, waiting until an instant at most. What is not on disk by then goes on being written while the process runs.
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant)
 }
 
 extension EntryStore {
@@ -71,6 +74,7 @@ extension EntryStore {
     package var memoryBytes: Int { 0 }
     package func tend(at now: ContinuousClock.Instant) {}
     package func beginFlush() {}
+    package func close(flushing: Bool, by deadline: ContinuousClock.Instant) { close(flushing: flushing) }
 }
 
 /// Why a store cannot be used.

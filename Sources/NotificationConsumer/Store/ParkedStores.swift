@@ -9,6 +9,8 @@ final class ParkedStores: Sendable {
     static let patience = Duration.seconds(300)
     /// A rebalance takes no longer; the memory was already in use before it.
     static let grace = Duration.seconds(30)
+    /// How long closing waits for the disk, for all stores together: it may have to write gigabytes after a restore.
+    static let closing = Duration.seconds(10)
 
     /// Only one thread at a time uses the store.
     private struct Parked: @unchecked Sendable {
@@ -58,12 +60,14 @@ final class ParkedStores: Sendable {
         }
     }
 
-    /// Closes all stores; blocking.
+    /// Closes all stores; waits for ``closing`` at most. A file that is not complete by then is used again unless the machine
+    /// restarts.
     func closeAll() {
+        let deadline = ContinuousClock.now + Self.closing
         let all = parked.withLock { parked in
             defer { parked = [:] }
             return parked
         }
-        for (_, parked) in all.sorted(by: { $0.key < $1.key }) { parked.store.close(flushing: true) }
+        for (_, parked) in all.sorted(by: { $0.key < $1.key }) { parked.store.close(flushing: true, by: deadline) }
     }
 }

@@ -76,7 +76,7 @@ struct StoreFaultTests {
 }
 
 /// Stores in memory that can report many unwritten changes.
-private final class StuckStores: EntryStores {
+final class StuckStores: EntryStores {
     let isStuck = Atomic(false)
 
     func take(_ partition: Int32) throws -> any EntryStore { StuckStore(self) }
@@ -84,9 +84,11 @@ private final class StuckStores: EntryStores {
     func closeAll() {}
 }
 
-private final class StuckStore: EntryStore {
+final class StuckStore: EntryStore {
     private let stores: StuckStores
     private let memory = MemoryEntryStore()
+    /// Until when its closing may wait.
+    private(set) var closing: ContinuousClock.Instant?
 
     init(_ stores: StuckStores) { self.stores = stores }
 
@@ -107,4 +109,8 @@ private final class StuckStore: EntryStore {
     func flush() throws {}
     func discard() throws { memory.discard() }
     func close(flushing: Bool) { memory.close(flushing: flushing) }
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant) {
+        closing = deadline
+        memory.close(flushing: flushing)
+    }
 }

@@ -371,6 +371,17 @@ struct ParkedStoresTests {
         #expect(parked.take(2)?.counts.entries == 1)
     }
 
+    @Test func `all stores together have one time to close`() throws {
+        let parked = ParkedStores()
+        let stores = (0..<3).map { _ in StuckStore(StuckStores()) }
+        for (partition, store) in stores.enumerated() { parked.park(store, of: Int32(partition), at: start) }
+        parked.closeAll()
+        let deadlines = Set(stores.map(\.closing))
+        #expect(deadlines.count == 1)
+        let deadline = try #require(deadlines.first ?? nil)
+        #expect(deadline - .now <= ParkedStores.closing)
+    }
+
     @Test func `the memory of entries is counted, and released`() {
         let store = MemoryEntryStore()
         let empty = store.memoryBytes

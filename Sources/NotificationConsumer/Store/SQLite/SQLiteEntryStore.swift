@@ -218,7 +218,7 @@ package final class SQLiteEntryStore: EntryStore {
 
     package func discard() throws {
         guard let lock else { return }
-        end(.abandoning)
+        end(.abandoning, by: .now + limits.closing)
         try file.translating {
             try file.remove()
             try start(file.make(limits: limits, bootID: bootID), lock)
@@ -228,30 +228,32 @@ package final class SQLiteEntryStore: EntryStore {
     /// Closes the store and deletes the file.
     func remove() {
         guard let lock else { return }
-        end(.abandoning)
+        end(.abandoning, by: .now + limits.closing)
         // Delete before the lock is released: the next file has the same name.
         try? file.remove()
         lock.release()
         self.lock = nil
     }
 
-    package func close(flushing: Bool) {
+    package func close(flushing: Bool) { close(flushing: flushing, by: .now + limits.closing) }
+
+    package func close(flushing: Bool, by deadline: ContinuousClock.Instant) {
         // If the writer thread is still busy, it releases the lock itself later.
-        if end(flushing ? .flushing : .dropping) { lock?.release() }
+        if end(flushing ? .flushing : .dropping, by: deadline) { lock?.release() }
         lock = nil
     }
 
     /// Closes the reader first: the last connection performs the final checkpoint.
     @discardableResult
-    private func end(_ ending: WriteBehind.Ending) -> Bool {
+    private func end(_ ending: WriteBehind.Ending, by deadline: ContinuousClock.Instant) -> Bool {
         reader = nil
         position = nil
         defer { behind = nil }
-        return behind?.end(ending) ?? true
+        return behind?.end(ending, by: deadline) ?? true
     }
 
     deinit {
         // A store that was not closed loses no more than in a crash.
-        behind?.end(.abandoning)
+        behind?.end(.abandoning, by: .now + limits.closing)
     }
 }

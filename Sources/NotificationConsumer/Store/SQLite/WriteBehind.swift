@@ -147,14 +147,14 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// Ends the writing of this store; waits for a bounded time.
+    /// Ends the writing of this store; waits until an instant at most.
     ///
     /// - Returns: whether it has ended.
     @discardableResult
-    func end(_ ending: Ending) -> Bool {
+    func end(_ ending: Ending, by deadline: ContinuousClock.Instant) -> Bool {
         state.withLock { $0.ending = ending }
         limits.writers.signal()
-        return ended.wait(timeout: .now() + limits.closing.dispatchInterval) == .success
+        return ended.wait(timeout: .now() + (deadline - .now).dispatchInterval) == .success
     }
 
     /// Records that the file is unusable; called by the lane and by the writer.
