@@ -386,6 +386,10 @@ package struct Screen: Sendable, Hashable {
     /// - Parameter instant: until when the former owner may have begun attempts.
     package mutating func restart(at now: Timestamp, mayHaveBegunThrough instant: Timestamp) {
         for place in operations.indices {
+            // What an owner before did after it, and did not commit, may have a later timestamp: the phone would ignore the end.
+            if operations[place].goal == .remove, let timestamp = operations[place].timestamp {
+                operations[place].timestamp = max(timestamp, max(now, instant).rawValue / 1000)
+            }
             if let next = operations[place].nextAttempt {
                 if next <= instant { note(.unanswered, of: operations[place]) }
             } else {

@@ -44,6 +44,17 @@ struct LiveActivityDoubtTests {
         #expect(next.sends.count == 1 && LiveActivityTests.told(next.sends.last).hasPrefix("liveActivityStart "))
     }
 
+    @Test func `an end that is sent again ends what an owner before may have started after it`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        bench.apply(removal("r", key("order"), at: at(2_000)), 2_000)
+        #expect(LiveActivityTests.told(bench.sends.last) == "end 2")
+        var next = try Self.successor(of: &bench)
+        next.center.holdsTimers = false
+        next.fire(6_000)
+        #expect(LiveActivityTests.told(next.sends.last) == "end 5")
+    }
+
     @Test func `what caused an end without a removal comes with a later timestamp than the end`() throws {
         var bench = try LiveActivityTests.started()
         bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
