@@ -89,11 +89,16 @@ struct LifeReader: Sendable {
         until stop: StopSignal
     ) throws(CommandFailure) {
         var known: Set<Int32> = []
-        try reader(of: topic, from: since.map { .since($0) } ?? .beginning).read(until: stop) { record in
-            let time = record.timestamp.map { Timestamp(rawValue: $0) }
-            if known.insert(record.partition).inserted, record.offset > 0, since == nil {
+        let reader = reader(of: topic, from: since.map { .since($0) } ?? .beginning)
+        let isWanted = { (message: borrowing KafkaMessage) in
+            if known.insert(message.partition).inserted, message.offset > 0, since == nil {
+                let time = message.timestamp.map { Timestamp(rawValue: $0) }
                 life.gone.append(.gone(topic: topic, before: time))
             }
+            return message.key().map(filter.mayTake) ?? false
+        }
+        try reader.read(until: stop, where: isWanted) { record in
+            let time = record.timestamp.map { Timestamp(rawValue: $0) }
             if let time, since.map({ time < $0 }) ?? false || until.map({ time > $0 }) ?? false { return true }
             if filter.takes(record) { life.add(record, rank) }
             return true
@@ -102,8 +107,10 @@ struct LifeReader: Sendable {
 
     private func newestState(until stop: StopSignal) throws(CommandFailure) -> KafkaConsumerRecord? {
         var newest: KafkaConsumerRecord?
-        try reader(of: connection.topics.state, from: .beginning).read(until: stop) { record in
-            if record.key == key.encoded { newest = record }
+        let encoded = key.encoded
+        let reader = reader(of: connection.topics.state, from: .beginning)
+        try reader.read(until: stop, where: { $0.key() == encoded }) { record in
+            newest = record
             return true
         }
         return newest.flatMap { $0.value == nil ? nil : $0 }
@@ -155,6 +162,7 @@ private struct Life {
 /// Selects the records that concern one notification.
 struct LifeFilter: Sendable {
     private let key: NotificationKey
+    private let encoded: [UInt8]
     private let everything: [UInt8]
     private let recipient: [UInt8]
     private let defaultApplication: String
@@ -165,13 +173,18 @@ struct LifeFilter: Sendable {
 
     init(_ key: NotificationKey, defaultApplication: String) {
         (self.key, self.defaultApplication) = (key, defaultApplication)
-        (everything, recipient) = (key.ofRecipient.encoded, Array(key.recipient.utf8))
+        (encoded, everything, recipient) = (key.encoded, key.ofRecipient.encoded, Array(key.recipient.utf8))
+    }
+
+    /// Whether a record with this key may concern it.
+    func mayTake(_ found: [UInt8]) -> Bool {
+        // Also the removal of all that the recipient has.
+        found == encoded || found == recipient || found.starts(with: everything)
     }
 
     func takes(_ record: KafkaConsumerRecord) -> Bool {
         guard let found = record.key else { return false }
-        // Also the removal of all that the recipient has.
-        if found == key.encoded || found == everything { return true }
+        if found == encoded || found == everything { return true }
         guard found == recipient || isOfDevice(found), let value = record.value.flatMap({ try? JSONValue.parse($0) })
         else {
             return false

@@ -30,25 +30,32 @@ final class TopicCursor {
 
     /// The next record.
     ///
-    /// - Parameter time: How long to wait for one.
-    func next(within time: Duration) throws(CommandFailure) -> Step {
+    /// - Parameters:
+    ///   - time: How long to wait for one.
+    ///   - isWanted: Whether it is copied; what is not wanted counts as nothing.
+    func next(
+        within time: Duration,
+        where isWanted: (borrowing KafkaMessage) -> Bool = { _ in true }
+    ) throws(CommandFailure) -> Step {
         guard reader.follows || !unread.isEmpty else { return .end }
-        let record = try Self.translating(reader.topic) { try consumer.poll(within: time)?.record() }
+        let message = try Self.translating(reader.topic) { try consumer.poll(within: time) }
         defer {
             // The last offsets of a partition may be invisible.
             if !reader.follows { unread.subtract(consumer.atEnd) }
         }
-        guard let record else { return .nothingYet }
-        guard !reader.follows else { return .record(record) }
-        let place = KafkaTopicPartition(topic: reader.topic, partition: record.partition)
-        let end = ends[place] ?? 0
-        if record.offset + 1 >= end { unread.remove(place) }
-        return record.offset < end ? .record(record) : .nothingYet
+        guard let message else { return .nothingYet }
+        if !reader.follows {
+            let place = KafkaTopicPartition(topic: reader.topic, partition: message.partition)
+            let end = ends[place] ?? 0
+            if message.offset + 1 >= end { unread.remove(place) }
+            guard message.offset < end else { return .nothingYet }
+        }
+        return isWanted(message) ? .record(message.record()) : .nothingYet
     }
 
     deinit { consumer.close(within: .seconds(1)) }
 
-    private static func translating<Result>(
+    private static func translating<Result: ~Copyable>(
         _ topic: String,
         _ body: () throws -> Result
     ) throws(CommandFailure) -> Result {

@@ -25,12 +25,18 @@ struct TopicReader: Sendable {
 
     /// Reads until a stop is requested, or the end.
     ///
-    /// - Parameter take: Receives each record; false ends reading.
+    /// - Parameters:
+    ///   - isWanted: Whether a record is copied and passed on.
+    ///   - take: Receives each of these; false ends reading.
     /// - Throws: ``CommandFailure``.
-    func read(until stop: StopSignal, _ take: (KafkaConsumerRecord) -> Bool) throws(CommandFailure) {
+    func read(
+        until stop: StopSignal,
+        where isWanted: (borrowing KafkaMessage) -> Bool = { _ in true },
+        _ take: (KafkaConsumerRecord) -> Bool
+    ) throws(CommandFailure) {
         guard let cursor = try cursor(until: stop) else { return }
         while !stop.isRequested {
-            switch try cursor.next(within: .milliseconds(100)) {
+            switch try cursor.next(within: .milliseconds(100), where: isWanted) {
             case .record(let record): guard take(record) else { return }
             case .nothingYet: continue
             case .end: return
@@ -58,8 +64,10 @@ struct TopicReader: Sendable {
     private func consumer() throws(CommandFailure) -> KafkaConsumer {
         var configuration = KafkaConsumerConfiguration(client: connection.client("carillon-tail"))
         // The embedded broker answers a waiting fetch only after its timeout; a real one answers at once in any case.
-        configuration.client.properties["fetch.wait.max.ms"] =
-            configuration.client.properties["fetch.wait.max.ms"] ?? "50"
+        var usual = ["fetch.wait.max.ms": "50"]
+        // Whenever librdkafka has read so far ahead it pauses for a second; by default that is every 100,000 records.
+        if !follows { usual.merge(["queued.min.messages": "1000000", "queued.max.messages.kbytes": "262144"]) { $1 } }
+        configuration.client.properties.merge(usual) { own, _ in own }
         configuration.client.properties["enable.partition.eof"] = "true"
         do throws(KafkaError) {
             return try KafkaConsumer(configuration: configuration, logger: connection.log.logger("carillon tail"))
