@@ -76,6 +76,8 @@ extension World {
                 guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
                 // An idle lane may detect late that another process took over its transactional id.
                 if KafkaError.isFencing(error) { return }
+                // Without transactions: that it wrote to its changelog.
+                if !options.isExactlyOnce, error as? LaneEnd == .changelogInterleaved { return }
                 fail(Violation(.punctual, "\(seat.name) fails in undisturbed operation: \(error)"))
             },
             onFinal: { [unowned self] error in

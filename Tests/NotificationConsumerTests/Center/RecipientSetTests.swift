@@ -33,6 +33,16 @@ struct RecipientSetTests {
         #expect(set.record(of: Self.ana) == nil && set.count == 0)
     }
 
+    @Test func `a center lets its records go once their changes are committed`() throws {
+        var bench = Bench(LifecycleRules(retention: 86_400_000))
+        bench.apply(try DeviceTests.device())
+        bench.center.recipients.evict(beyond: 0)
+        #expect(bench.center.recipients.count > 0)
+        try bench.commit()
+        bench.center.recipients.evict(beyond: 0)
+        #expect(bench.center.recipients.count == 0)
+    }
+
     @Test func `a record that changes during its cut remains, and is in the next cut`() {
         var set = RecipientSet()
         _ = set.set(Self.record(1), of: Self.ana)

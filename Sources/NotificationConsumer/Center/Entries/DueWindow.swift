@@ -4,8 +4,8 @@ import NotificationModel
 /// steps: each step loads the timers up to `target`.
 struct DueWindow {
     /// How far the window reaches ahead of the clock, and the remainder at which it advances, in milliseconds.
-    private static let ahead: Int64 = 10_000
-    private static let refillAhead: Int64 = 5_000
+    static let ahead: Int64 = 10_000
+    static let refillAhead: Int64 = 5_000
     /// How much earlier than others urgent entries are loaded, in milliseconds: so they are in memory before a mass that is due
     /// with them.
     static let urgentLead: Int64 = 60_000
