@@ -11,6 +11,8 @@ final class SimulatedBroker {
 
     let timeline: Timeline
     private var topics: [String: [PartitionLog]] = [:]
+    /// By the id of each producer: when it last wrote to a partition, in microseconds.
+    private(set) var lastWrites: [KafkaTopicPartition: [Int64: Int64]] = [:]
     private let nothing = PartitionLog()
     /// The last sequence number of a producer in a partition, and the offset of its record.
     private var sequences: [SequenceKey: (sequence: Int64, offset: Int64)] = [:]
@@ -155,6 +157,10 @@ final class SimulatedBroker {
         }
         let offset = log(topic, partition).append(record)
         noteActivity()
+        if let producer = record.producer {
+            let place = KafkaTopicPartition(topic: topic, partition: partition)
+            lastWrites[place, default: [:]][producer.id] = timeline.now
+        }
         if let producer = record.producer, let sequence {
             sequences[SequenceKey(producer: producer, topic: topic, partition: partition)] = (sequence, offset)
         }

@@ -53,7 +53,9 @@ final class FaultyStore: EntryStore {
         try store.discard()
     }
 
-    func close(flushing: Bool) { store.close(flushing: flushing) }
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant?) {
+        store.close(flushing: flushing, by: deadline)
+    }
 
     private func isIdle(_ entry: StoredEntry) -> Bool {
         (try? StateEntry(json: entry.value, zones: nil))?.isIdle == true

@@ -97,5 +97,7 @@ private final class FileStore: EntryStore {
 
     func flush() throws { try store?.flush() }
     func discard() throws { try store?.discard() }
-    func close(flushing: Bool) { store?.close(flushing: flushing) }
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant?) {
+        store?.close(flushing: flushing, by: deadline)
+    }
 }

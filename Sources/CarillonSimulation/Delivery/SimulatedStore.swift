@@ -110,7 +110,7 @@ final class SimulatedStore: EntryStore {
         disk.contents[partition] = nil
     }
 
-    func close(flushing: Bool) {
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant?) {
         if flushing, !isClosed { flush() }
         isClosed = true
         batches = []

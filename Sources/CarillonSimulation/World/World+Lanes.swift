@@ -76,8 +76,8 @@ extension World {
                 guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
                 // An idle lane may detect late that another process took over its transactional id.
                 if KafkaError.isFencing(error) { return }
-                // Without transactions: that it wrote to its changelog.
-                if !options.isExactlyOnce, error as? LaneEnd == .changelogInterleaved { return }
+                // Without transactions: that it wrote to its changelog, before everything became calm.
+                if !options.isExactlyOnce, error as? LaneEnd == .changelogInterleaved, !isChangelogShared { return }
                 fail(Violation(.punctual, "\(seat.name) fails in undisturbed operation: \(error)"))
             },
             onFinal: { [unowned self] error in
@@ -87,6 +87,13 @@ extension World {
                 onRefusal(seat.instance, refusal)
             }
         )
+    }
+
+    /// Whether several producers have written to one partition of the changelog in undisturbed operation.
+    private var isChangelogShared: Bool {
+        broker.lastWrites.contains { place, times in
+            place.topic == topics.state && times.values.count { punctuality.isCalm(at: $0) } > 1
+        }
     }
 
     /// A link for a new lane.

@@ -131,9 +131,7 @@ final class DiskEntryStore: EntryStore {
         }
     }
 
-    func close(flushing: Bool) { close(flushing: flushing, by: .now + disk.limits.closing) }
-
-    func close(flushing: Bool, by deadline: ContinuousClock.Instant) {
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant?) {
         making?.cancel()
         making = nil
         switch place {

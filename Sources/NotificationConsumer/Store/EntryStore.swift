@@ -56,11 +56,11 @@ package protocol EntryStore: AnyObject {
     /// Does a small part of its background work; called often.
     func tend(at now: ContinuousClock.Instant)
 
-    /// Closes the store within a bounded time; writes accepted changes when `flushing`. Later calls do nothing.
-    func close(flushing: Bool)
-
-    /// The same, waiting until an instant at most. What is not on disk by then goes on being written while the process runs.
-    func close(flushing: Bool, by deadline: ContinuousClock.Instant)
+    /// Closes the store; writes accepted changes when `flushing`. Later calls do nothing.
+    ///
+    /// - Parameter deadline: until when it waits for the disk; nil for a time of the store. What is not on disk by then goes on being
+    ///   written while the process runs.
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant?)
 }
 
 extension EntryStore {
@@ -74,7 +74,7 @@ extension EntryStore {
     package var memoryBytes: Int { 0 }
     package func tend(at now: ContinuousClock.Instant) {}
     package func beginFlush() {}
-    package func close(flushing: Bool, by deadline: ContinuousClock.Instant) { close(flushing: flushing) }
+    package func close(flushing: Bool) { close(flushing: flushing, by: nil) }
 }
 
 /// Why a store cannot be used.

@@ -238,7 +238,7 @@ package final class MemoryEntryStore: EntryStore {
         paged = nil
     }
 
-    package func close(flushing: Bool) {
+    package func close(flushing: Bool, by deadline: ContinuousClock.Instant?) {
         isClosed = true
         discard()
     }

@@ -13,7 +13,7 @@ final class StoreDisk: Sendable {
     private let directory: String
     private let topic: String
     private let cluster: String
-    let limits: SQLiteEntryStore.Limits
+    private let limits: SQLiteEntryStore.Limits
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 

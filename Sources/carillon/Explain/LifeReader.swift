@@ -183,21 +183,14 @@ struct LifeFilter: Sendable {
     }
 
     func takes(_ record: KafkaConsumerRecord) -> Bool {
-        guard let found = record.key else { return false }
+        guard let found = record.key, mayTake(found) else { return false }
         if found == encoded || found == everything { return true }
-        guard found == recipient || isOfDevice(found), let value = record.value.flatMap({ try? JSONValue.parse($0) })
-        else {
-            return false
-        }
+        guard let value = record.value.flatMap({ try? JSONValue.parse($0) }) else { return false }
         guard found != recipient else {
             let application = value["application"]?.stringValue ?? defaultApplication
             return application == key.application && value["identifier"]?.stringValue == key.identifier
         }
         // A device that has left may still show it.
         return value["shows"]?.arrayValue?.contains { $0.stringValue == key.identifier } ?? false
-    }
-
-    private func isOfDevice(_ found: [UInt8]) -> Bool {
-        found.starts(with: everything) && found.count > everything.count
     }
 }

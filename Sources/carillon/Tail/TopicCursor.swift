@@ -38,12 +38,11 @@ final class TopicCursor {
         where isWanted: (borrowing KafkaMessage) -> Bool = { _ in true }
     ) throws(CommandFailure) -> Step {
         guard reader.follows || !unread.isEmpty else { return .end }
-        let message = try Self.translating(reader.topic) { try consumer.poll(within: time) }
-        defer {
+        guard let message = try Self.translating(reader.topic, { try consumer.poll(within: time) }) else {
             // The last offsets of a partition may be invisible.
             if !reader.follows { unread.subtract(consumer.atEnd) }
+            return .nothingYet
         }
-        guard let message else { return .nothingYet }
         if !reader.follows {
             let place = KafkaTopicPartition(topic: reader.topic, partition: message.partition)
             let end = ends[place] ?? 0

@@ -108,8 +108,7 @@ final class StuckStore: EntryStore {
     func write(_ changes: [StoreChange], position: StorePosition) throws { memory.write(changes, position: position) }
     func flush() throws {}
     func discard() throws { memory.discard() }
-    func close(flushing: Bool) { memory.close(flushing: flushing) }
-    func close(flushing: Bool, by deadline: ContinuousClock.Instant) {
+    func close(flushing: Bool, by deadline: ContinuousClock.Instant?) {
         closing = deadline
         memory.close(flushing: flushing)
     }

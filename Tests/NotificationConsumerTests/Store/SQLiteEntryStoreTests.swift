@@ -226,6 +226,27 @@ struct SQLiteEntryStoreTests {
         }
     }
 
+    @Test func `closing waits for the disk until its deadline only; the writer keeps the file until it has finished`()
+        throws
+    {
+        try withDirectory { directory in
+            let store = try openStore(in: directory) { $0.closing = .seconds(600) }.store
+            try store.write([change("shop/a/1")], position: position(1))
+            try store.flush()
+            let other = try DatabaseQueue(path: "\(directory)/carillon.requests-3.sqlite")
+            try other.inDatabase { database in
+                try database.execute(sql: "BEGIN IMMEDIATE")
+                store.close(flushing: true, by: .now)
+                do {
+                    _ = try openStore(in: directory)
+                    Issue.record("both are open")
+                } catch EntryStoreError.inUse {}
+                try database.execute(sql: "ROLLBACK")
+            }
+            try other.close()
+        }
+    }
+
     @Test func `a directory that cannot be created is an error that names the setting`() throws {
         try withDirectory { directory in
             _ = FileManager.default.createFile(atPath: directory, contents: Data("a file".utf8))

@@ -218,7 +218,7 @@ package final class SQLiteEntryStore: EntryStore {
 
     package func discard() throws {
         guard let lock else { return }
-        end(.abandoning, by: .now + limits.closing)
+        end(.abandoning)
         try file.translating {
             try file.remove()
             try start(file.make(limits: limits, bootID: bootID), lock)
@@ -228,16 +228,14 @@ package final class SQLiteEntryStore: EntryStore {
     /// Closes the store and deletes the file.
     func remove() {
         guard let lock else { return }
-        end(.abandoning, by: .now + limits.closing)
+        end(.abandoning)
         // Delete before the lock is released: the next file has the same name.
         try? file.remove()
         lock.release()
         self.lock = nil
     }
 
-    package func close(flushing: Bool) { close(flushing: flushing, by: .now + limits.closing) }
-
-    package func close(flushing: Bool, by deadline: ContinuousClock.Instant) {
+    package func close(flushing: Bool, by deadline: ContinuousClock.Instant?) {
         // If the writer thread is still busy, it releases the lock itself later.
         if end(flushing ? .flushing : .dropping, by: deadline) { lock?.release() }
         lock = nil
@@ -245,7 +243,7 @@ package final class SQLiteEntryStore: EntryStore {
 
     /// Closes the reader first: the last connection performs the final checkpoint.
     @discardableResult
-    private func end(_ ending: WriteBehind.Ending, by deadline: ContinuousClock.Instant) -> Bool {
+    private func end(_ ending: WriteBehind.Ending, by deadline: ContinuousClock.Instant? = nil) -> Bool {
         reader = nil
         position = nil
         defer { behind = nil }
@@ -254,6 +252,6 @@ package final class SQLiteEntryStore: EntryStore {
 
     deinit {
         // A store that was not closed loses no more than in a crash.
-        behind?.end(.abandoning, by: .now + limits.closing)
+        behind?.end(.abandoning)
     }
 }

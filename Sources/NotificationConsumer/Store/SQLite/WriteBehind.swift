@@ -147,14 +147,16 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// Ends the writing of this store; waits until an instant at most.
+    /// Ends the writing of this store.
     ///
+    /// - Parameter deadline: until when it waits; nil for the time of the limits.
     /// - Returns: whether it has ended.
     @discardableResult
-    func end(_ ending: Ending, by deadline: ContinuousClock.Instant) -> Bool {
+    func end(_ ending: Ending, by deadline: ContinuousClock.Instant? = nil) -> Bool {
         state.withLock { $0.ending = ending }
         limits.writers.signal()
-        return ended.wait(timeout: .now() + (deadline - .now).dispatchInterval) == .success
+        let wait = deadline.map { $0 - .now } ?? limits.closing
+        return ended.wait(timeout: .now() + wait.dispatchInterval) == .success
     }
 
     /// Records that the file is unusable; called by the lane and by the writer.
