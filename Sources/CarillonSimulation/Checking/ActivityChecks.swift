@@ -88,12 +88,16 @@ extension World {
             return activity.isConfirmed && timeline.now - activity.begun < Self.activityLife
         }
         guard let young, !scenario.forgets else { return }
-        // An owner before may have ended it for a removal that no committed event names yet.
-        let isRemoved = observer.model.removals.contains { id, removal in
-            !observer.answered.contains(id) && (removal.key == send.key || removal.key == send.key.ofRecipient)
+        let shown = devices.activities.all[young].showing.requestID
+        // An owner before may have ended it for a removal that no committed event says to be done yet.
+        if let begun = observer.model.requests[shown]?.record.offset,
+            observer.model.removals.values.contains(where: { removal in
+                removal.offset > begun && !removal.isOfPending
+                    && (removal.key == send.key || removal.key == send.key.ofRecipient)
+            })
+        {
+            return
         }
-        if isRemoved { return }
-        let shown = devices.activities.all[young].showing.requestID.text.prefix(8)
-        throw Violation(.activity, "\(text), although the phone shows \(shown)")
+        throw Violation(.activity, "\(text), although the phone shows \(shown.text.prefix(8))")
     }
 }

@@ -174,14 +174,15 @@ final class LoopLog {
             }
         }
         guard isExactlyOnce, areClocksRight, limits.isCapped, !limits.isCritical else { return }
-        // Some seconds less: the event is a little later than the decision.
         let name = "\(event.key.recipient) \(request?.content.contains("categoryIdentifier") ?? false)"
-        let since = observed.time.adding(milliseconds: -SimulatedLimits.capPeriod + 5_000)
+        // Decided some seconds before the event, and before the enrichment.
+        let decided = observed.time.adding(milliseconds: -5_000 - (request?.enrichmentTime ?? 0) / 1000)
+        let since = observed.time.adding(milliseconds: -SimulatedLimits.capPeriod)
         let recent = (capped[name] ?? []).filter { $0 > since && $0 <= observed.time }
         guard recent.count < SimulatedLimits.capCount else {
             throw Violation(.cap, "\(observed.text), after \(recent.count) others")
         }
-        capped[name] = recent + [observed.time]
+        capped[name] = recent + [decided]
     }
 
     private func checkDevices(_ observed: ObservedEvent) throws(Violation) {

@@ -52,8 +52,9 @@ struct OrderChecks {
     {
         let reached = applied[line] ?? -1
         guard let shown = shown(by: observed.event, model) else { return }
-        if shown < reached, model.requests[observed.event.requestID]?.record.offset == shown,
-            model.mayWait(line.key, before: reached + 1) == observed.event.requestID
+        let id = observed.event.requestID
+        if shown < reached, model.requests[id]?.record.offset == shown,
+            model.mayWait(line.key, before: reached + 1, restored: isExactlyOnce ? nil : id) == id
         {
             // It is still pending: the later input was a removal of delivered notifications.
             return

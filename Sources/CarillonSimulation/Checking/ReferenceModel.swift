@@ -31,6 +31,7 @@ struct ReferenceModel {
     private(set) var removals: [RequestID: PublishedRecord] = [:]
     /// By id: the key under which events say that something was removed because of it.
     var ends: [RequestID: NotificationKey] = [:]
+    private var suppressed: Set<RequestID> = []
     private(set) var bad: [Place: ReasonCode] = [:]
     /// The number of records that repeat an earlier one.
     private(set) var duplicates = 0
@@ -118,12 +119,7 @@ struct ReferenceModel {
     }
 
     /// A request was suppressed: it has no effect.
-    mutating func suppress(_ id: RequestID) {
-        guard let key = requests[id]?.record.key else { return }
-        keys[key]?.steps.removeAll { step in
-            if case .request(id) = step.step { true } else { false }
-        }
-    }
+    mutating func suppress(_ id: RequestID) { suppressed.insert(id) }
 
     private mutating func note(_ key: NotificationKey) {
         guard keys[key] == nil else { return }
@@ -138,11 +134,13 @@ struct ReferenceModel {
     // MARK: - Questions
 
     /// The only request of the key that may be pending after all inputs before an offset; nil if there is none.
-    func mayWait(_ key: NotificationKey, before offset: Int64) -> RequestID? {
+    ///
+    /// - Parameter restored: a request that only another owner has suppressed.
+    func mayWait(_ key: NotificationKey, before offset: Int64, restored: RequestID? = nil) -> RequestID? {
         var waiting: RequestID?
         for step in keys[key]?.steps ?? [] where step.offset < offset {
             switch step.step {
-            case .request(let id): waiting = id
+            case .request(let id): if id == restored || !suppressed.contains(id) { waiting = id }
             case .removal(_, .delivered): break
             case .removal: waiting = nil
             }

@@ -45,6 +45,8 @@ final class SimulatedLink: LaneLink {
     var idleUntil: () -> Int64? = { nil }
     /// Whether an idle poll must return.
     var isWoken: () -> Bool = { false }
+    /// Whether a group rebalances: an idle poll may run inside the one of a member, which does not return before it.
+    var isRebalancing: () -> Bool = { false }
     private let bell = SimulatedBell()
     /// Called at each fault, and at its end.
     var onFault: () -> Void = {}
@@ -267,7 +269,7 @@ final class SimulatedLink: LaneLink {
             }
             if isIdle, let quiet = idleUntil() {
                 pass(quiet - timeline.now, isIdle: true) {
-                    hasRecord || bell.isRung || isWoken() || !group.isQuiet
+                    hasRecord || bell.isRung || isWoken() || isRebalancing()
                 }
             } else {
                 let beat = max(nextHeartbeat, timeline.now + 1_000)

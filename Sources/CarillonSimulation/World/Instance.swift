@@ -12,6 +12,8 @@ final class Instance {
     private(set) var process: SimulatedProcess?
     /// The lanes of the current process.
     private(set) var seats: [LaneSeat] = []
+    /// The lanes of earlier processes that had not ended when they were replaced.
+    private var formerSeats: [LaneSeat] = []
     private(set) var runners: [WorkerRunner] = []
     private var lives = 0
     /// Which time zone data the current process has. Each start brings other data, on every second machine at another time: as
@@ -30,6 +32,7 @@ final class Instance {
     func begin(on timeline: Timeline, _ make: (SimulatedProcess) -> ([LaneSeat], [WorkerRunner])) {
         lives += 1
         let process = SimulatedProcess(name: "\(name).\(lives)", clock: clock, timeline: timeline)
+        formerSeats = (formerSeats + seats).filter { !$0.process.isDead }
         self.process = process
         (seats, runners) = make(process)
         for runner in runners { runner.run() }
@@ -42,9 +45,12 @@ final class Instance {
 
     /// Breaks the reference cycle: lanes refer to their instance.
     func forget() {
-        (seats, runners) = ([], [])
+        (seats, formerSeats, runners) = ([], [], [])
     }
 
     /// Whether all its lanes run.
     var isRunning: Bool { process?.isDead == false && !runners.isEmpty && runners.allSatisfy(\.isRunning) }
+
+    /// The lanes whose metrics can be read.
+    var readableSeats: [LaneSeat] { (formerSeats + seats).filter { !$0.process.isDead && !$0.process.isPaused } }
 }

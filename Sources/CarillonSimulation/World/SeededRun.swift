@@ -15,6 +15,8 @@ final class SeededRun {
     let workload: Workload
     private var isAwaitingRest = false
     private var isRested = false
+    /// When the last wait for the token of a Live Activity ends that was seen, in microseconds.
+    private var lastTokenWait: Int64 = 0
     /// The times of the agenda's events, in order.
     private var agenda: [Int64] = []
     /// For features of few runs, so that they do not change the random numbers of other runs.
@@ -344,14 +346,19 @@ final class SeededRun {
     /// When the last notification without repeats is due, in microseconds.
     private func lastDue(since begun: Int64) -> Int64 {
         let observer = world.observer
-        let waits = world.state.tokenWaits?.last.map { SimulatedClock.elapsed(at: $0) } ?? begun
-        return observer.open.reduce(max(begun, waits)) { last, id in
+        noteTokenWaits()
+        return observer.open.reduce(max(begun, lastTokenWait)) { last, id in
             guard let entry = observer.model.requests[id], !entry.request.mayStay else { return last }
             // Quiet hours last an hour longer where the clock goes back.
             let limit: Int64 = entry.request.limits == nil ? 0 : 7_200_000
             let due = entry.request.nominal(from: entry.record.timestamp).rawValue + entry.request.jitter + limit
             return max(last, SimulatedClock.elapsed(at: Timestamp(rawValue: due)))
         }
+    }
+
+    /// What waited has ended when a pause until then is over.
+    private func noteTokenWaits() {
+        if let last = world.state.tokenWaits?.last { lastTokenWait = max(lastTokenWait, SimulatedClock.elapsed(at: last)) }
     }
 
     /// While nothing happens: an instant shortly before the next possible event, in microseconds.
@@ -372,6 +379,7 @@ final class SeededRun {
         let errors = world.instances.map { $0.clock.currentError * 1000 }
         let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
         var next = agenda.first { $0 > now } ?? .max
+        noteTokenWaits()
         // The time of the next attempt is not known here, except where all wait for tokens of Live Activities.
         if world.state.isSending {
             let waits = world.writing == nil ? world.state.tokenWaits : nil

@@ -66,6 +66,6 @@ extension World {
 
     /// What the services count as open.
     var openCounts: OpenCounts {
-        instances.filter(\.isRunning).flatMap(\.seats).reduce(into: OpenCounts()) { $0 += $1.status.snapshot.open }
+        instances.flatMap(\.readableSeats).reduce(into: OpenCounts()) { $0 += $1.status.snapshot.open }
     }
 }

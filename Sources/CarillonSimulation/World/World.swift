@@ -353,6 +353,7 @@ final class World {
         link.onFault = { [unowned self] in disturb() }
         link.idleUntil = { [unowned self] in quietUntil() }
         link.isWoken = { [unowned self] in isWakingLanes() }
+        link.isRebalancing = { [unowned self] in !broker.group.isQuiet || ingest?.group.isQuiet == false }
         links.removeAll { $0.isDead || $0.isClosed }
         links.append(link)
     }

@@ -153,13 +153,19 @@ struct LiveActivityTests {
         bench.apply(Self.request("b", Self.content(9), at: 3_000), 3_000)
         #expect(Self.told(bench.sends.last) == "liveActivityStart 3")
         #expect(bench.devices.last?.key.identifier == "phone-order" && bench.devices.last?.name == .retired)
-        // Without attributes there is nothing else to do than to update it.
-        bench = try Self.started()
+    }
+
+    @Test func `content that cannot start an activity follows no end without an answer: the end goes on`() throws {
+        var bench = try Self.started()
         bench.apply(try Self.activity(at: 1_000), 1_000)
         bench.apply(removal("r", at: at(2_000)), 2_000)
-        try bench.answer(.unanswered(retryAfter: nil), 2_100)
-        bench.apply(Self.request("b", Self.content(9, starts: false), at: 3_000), 3_000)
-        #expect(Self.told(bench.sends.last) == "liveActivity 3")
+        #expect(try bench.answer(.unanswered(retryAfter: nil), 2_100).summary == ["removed a"])
+        let events = bench.apply(Self.request("b", Self.content(9, starts: false), at: 3_000), 3_000)
+        #expect(events.summary == ["suppressed b!"] && events[0].reason == .unsupportedForm && !events[0].inDoubt)
+        bench.fire(60_000)
+        #expect(Self.told(bench.sends.last) == "end 2" && bench.sends.last?.registration?.token == Self.token)
+        try bench.answer(.removed(.requested), 60_100)
+        #expect(bench.entry(key("order"))?.screen == nil)
     }
 
     @Test func `an activity that the app has started is updated, and not started once more on the same phone`() throws {

@@ -22,9 +22,7 @@ extension Turn {
 
     /// - Parameter name: of a target.
     func activityRoute(to name: String, _ activity: LiveActivityFacts) -> ActivityRoute {
-        if let token = recipient.activityToken(on: name, of: key.identifier),
-            activity.attributesType == nil || !mayHaveEnded(on: name)
-        {
+        if let token = recipient.activityToken(on: name, of: key.identifier), !mayHaveEnded(on: name) {
             return .token(token)
         }
         guard let device = recipient.activeDevice(name), device.takesActivities else { return .none(.unregistered) }
