@@ -83,12 +83,11 @@ extension World {
         guard case .deliver(let content) = send.kind,
             String(decoding: content, as: UTF8.self).contains("\"attributesType\"")
         else { throw Violation(.activity, "\(text), without attributes") }
-        let young = devices.activities.running(send.key, on: phone).first { number in
-            let activity = devices.activities.all[number]
-            return activity.isConfirmed && timeline.now - activity.begun < Self.activityLife
-        }
-        guard let young, !scenario.forgets else { return }
-        let shown = devices.activities.all[young].showing.requestID
+        let activities = devices.activities
+        let shown = activities.running(send.key, on: phone).map { activities.all[$0] }
+            .first { [now = timeline.now] in $0.confirmed != nil && now - $0.begun < Self.activityLife }?.confirmed?
+            .requestID
+        guard let shown, !scenario.forgets else { return }
         // An owner before may have ended it for a removal that no committed event says to be done yet.
         if let begun = observer.model.requests[shown]?.record.offset,
             observer.model.removals.values.contains(where: { removal in

@@ -27,8 +27,8 @@ final class SimulatedActivities {
         var end: End?
         /// Its app has registered a token of it.
         var isRegistered = false
-        /// Committed events say that it is shown, and nothing was sent since that could end it.
-        var isConfirmed = false
+        /// What committed events say that it shows, if nothing was sent since that could end it; what came later is not confirmed.
+        var confirmed: Showing?
         /// The token that started it was taken back: nothing is known of it from then on.
         var isLeft = false
         /// Microseconds.
@@ -96,7 +96,7 @@ final class SimulatedActivities {
     /// - Parameter phone: the key of its registration.
     func leave(_ phone: NotificationKey, at now: Int64) {
         takenBack[phone] = now
-        for number in started(by: phone) { (all[number].isLeft, all[number].isConfirmed) = (true, false) }
+        for number in started(by: phone) { (all[number].isLeft, all[number].confirmed) = (true, nil) }
     }
 
     /// The app is gone from a phone.
@@ -150,12 +150,12 @@ final class SimulatedActivities {
     /// A committed event says that a phone shows something.
     func confirm(_ showing: Showing, _ key: NotificationKey, on phone: String) {
         for number in running(key, on: phone) where all[number].showing == showing && !all[number].isLeft {
-            all[number].isConfirmed = true
+            all[number].confirmed = showing
         }
     }
 
     /// Something begins that may end an activity.
-    func doubt(_ number: Int) { all[number].isConfirmed = false }
+    func doubt(_ number: Int) { all[number].confirmed = nil }
 
     /// What was shown under a key is to be ended.
     func doubt(_ key: NotificationKey) {

@@ -90,4 +90,33 @@ struct LiveActivityDoubtTests {
         next.fire(7)
         #expect(next.sends.isEmpty)
     }
+
+    @Test func `the token of an activity that was started after an end in doubt is of that one`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        bench.apply(removal("r", at: at(2_000)), 2_000)
+        try bench.answer(.unanswered(retryAfter: nil), 2_100)
+        bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 3_000), 3_000)
+        #expect(LiveActivityTests.told(bench.sends.last) == "liveActivityStart 3")
+        try bench.answer(.unanswered(retryAfter: nil), 3_100)
+        let token = String(repeating: "be", count: 32)
+        bench.apply(try LiveActivityTests.activity("phone-second", token: token, at: 4_000), 4_000)
+        bench.fire(60_000)
+        #expect(LiveActivityTests.told(bench.sends.last) == "liveActivity 3")
+        #expect(bench.sends.last?.registration?.token == token)
+    }
+
+    @Test func `an end that waits for its token was not sent by an owner before`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.center.sendLimit = at(2_500)
+        bench.apply(removal("r", key("order"), at: at(3_000)), 3_000)
+        #expect(bench.sends.count == 1)
+        var next = try Self.successor(of: &bench)
+        next.center.holdsTimers = false
+        next.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 6_000), 6_000)
+        next.fire(60_000)
+        #expect(next.sends.isEmpty)
+        next.apply(try LiveActivityTests.activity(at: 61_000), 61_000)
+        #expect(next.sends.map { LiveActivityTests.told($0) } == ["liveActivity 6"])
+    }
 }

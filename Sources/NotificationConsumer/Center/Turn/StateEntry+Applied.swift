@@ -1,11 +1,11 @@
 import NotificationModel
-import NotificationState
+package import NotificationState
 
 /// What was applied to an entry: the ids by which repeats are recognized, and the positions in the log.
 extension StateEntry {
     /// The maximum number of closed ids; beyond it the oldest are forgotten. A repeat of a forgotten id counts as a new
     /// request.
-    static let maximumKnown = 128
+    package static let maximumKnown = 128
     /// How long closed ids are kept after they expire, in milliseconds: the timestamp of the repeating record decides
     /// whether an id counts, and it is a little earlier than the clock.
     static let slack: Int64 = 3_600_000

@@ -41,7 +41,9 @@ extension Turn {
     private func mayHaveEnded(on name: String) -> Bool {
         guard let screen = entry.screen, let removal = screen.removal, let place = screen.place(of: name, on: .devices),
             screen.targets[place].sure == nil,
-            removal.devices.contains(where: { $0.outcome == nil && $0.name.hasSameUTF8(as: name) })
+            removal.devices.contains(where: {
+                $0.outcome == nil && !$0.isStartedAgain && $0.name.hasSameUTF8(as: name)
+            })
         else { return false }
         return recipient.activeDevice(name)?.registration.kind == .liveActivityStart
     }
@@ -141,6 +143,20 @@ extension Turn {
         entry.screen?.operations[place].phase = .waiting(until: end)
         isChanged = true
         return true
+    }
+
+    /// An end that is planned for later waits for a token that is not known from now on: the next owner must not think that it may
+    /// have been sent.
+    mutating func awaitTokensOfEnds() {
+        for place in entry.screen?.operations.indices ?? 0..<0 {
+            guard let operation = entry.screen?.operations[place], operation.goal == .remove, operation.begun == nil,
+                !operation.isInFlight, !operation.awaitsToken, rules.channels.reachesDevices(operation.channel),
+                let name = operation.devices.first,
+                recipient.activeDevice(name)?.registration.kind == .liveActivityStart,
+                recipient.activityToken(on: name, of: key.identifier) == nil
+            else { continue }
+            _ = awaitToken(at: place)
+        }
     }
 
     /// Waits once for the token of an activity that an attempt without an answer may have started.

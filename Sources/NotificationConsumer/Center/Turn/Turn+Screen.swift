@@ -41,6 +41,7 @@ extension Turn {
         let ready = screen.plan(for: causeOfOperations, rules.channels.grouping) { wanted(on: $0) }
         if screen.operations != former { isChanged = true }
         entry.screen = screen
+        awaitTokensOfEnds()
         for place in ready where begin(at: place) == .changed { return true }
         return chooseAgain()
     }
@@ -261,6 +262,7 @@ extension Turn {
             if send.registration?.kind == .liveActivityStart, let target = operation.devices.first {
                 if awaitDoubtedStart(at: place, on: target) { return .held }
                 retireActivityToken(on: target, operation.trace)
+                entry.screen?.noteStart(on: target)
             }
             if send.registration?.kind.isOfLiveActivities ?? false {
                 send.activity = .init(
