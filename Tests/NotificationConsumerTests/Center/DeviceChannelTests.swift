@@ -140,6 +140,23 @@ struct DeviceChannelTests {
         #expect(bench.entry(key("order"))?.screen == nil)
     }
 
+    @Test func `an answer to what a device goes on showing says that it is gone from there`() throws {
+        var bench = try Self.shown()
+        bench.apply(DeviceTests.request("b", Self.content), 10)
+        try bench.answer(.rejected(.rejected), 20, number: 2)
+        try bench.answer(.accepted, 20, number: 3)
+        var response = ResponseSignal(
+            identifier: "order",
+            requestID: id("a"),
+            responseID: id("open"),
+            actionIdentifier: ResponseSignal.defaultAction
+        )
+        response.device = "phone"
+        bench.apply(DeviceTests.signal(.response(response)), 30)
+        bench.apply(removal("r", key("order"), .delivered, at: at(40)), 40)
+        #expect(bench.sends.dropFirst(4).map(\.registration?.token) == [Self.tokens[1]])
+    }
+
     @Test func `when every device has refused it, it has failed for the last reason`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))

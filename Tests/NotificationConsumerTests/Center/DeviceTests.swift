@@ -493,6 +493,14 @@ struct DeviceTests {
         )
     }
 
+    @Test func `a thread counts all that it shows, also after one has left it`() {
+        var index = ThreadIndex()
+        index.begin(7)
+        #expect((1...3).map { index.note($0, in: 1, of: 7) } == [1, 2, 3])
+        #expect(index.note(1, in: nil, of: 7) == 0)
+        #expect((4...6).map { index.note($0, in: 1, of: 7) } == [3, 4, 5])
+    }
+
     private static func text(_ thread: DeliveryEvent.Thread) -> String {
         let identifier = String(decoding: thread.identifier, as: UTF8.self)
         return #"{"identifier":"\#(identifier)","count":\#(thread.count),"update":\#(thread.isUpdate)}"#

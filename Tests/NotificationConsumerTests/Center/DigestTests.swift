@@ -47,6 +47,20 @@ struct DigestTests {
         #expect(events.map(\.name) == [.digested, .digested, .delivered])
     }
 
+    @Test func `what goes into a digest is not enriched any more`() throws {
+        var rules = LimitTests.exactlyOnce
+        rules.enrichment = EnrichmentTimes(deadline: 30_000, lead: 10_000)
+        var bench = Bench(rules)
+        let content = #"{"mutableContent":true,"title":"T","threadIdentifier":"orders"}"#
+        guard
+            case .request(let input) = try LimitTests.request("a", content, interval(60), digest: LimitTests.digest)
+        else { return }
+        bench.apply(.request(input.with(isEnriched: true)))
+        bench.fire(50_000)
+        #expect(bench.enrichments.map(\.requestID) == [id("a")] && bench.stopped.isEmpty)
+        #expect(bench.fire(60_000).map(\.reason) == [.digest] && bench.stopped == [id("a")])
+    }
+
     @Test func `a member in doubt that has expired leaves its window with it`() throws {
         var bench = Bench(LimitTests.atLeastOnce)
         bench.apply(try Self.request("a", expiration: at(30_000)))

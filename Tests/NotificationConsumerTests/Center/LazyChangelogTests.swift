@@ -178,6 +178,14 @@ struct LazyChangelogTests {
         #expect(again.fire(30).summary == ["delivered q!"])
     }
 
+    @Test func `a repeat of what waits is not written`() throws {
+        var bench = Bench()
+        bench.apply(request("q", interval(60)))
+        try bench.commit()
+        bench.apply(request("q", interval(60)), 10)
+        #expect(bench.center.cut(at: at(20), all: true).isEmpty)
+    }
+
     @Test func `an entry is not forgotten while a record that concerns it may be replayed`() throws {
         var bench = Bench(limits: .init(maximumEntries: 2))
         bench.apply(request("x", key("x")), 0)  // 0

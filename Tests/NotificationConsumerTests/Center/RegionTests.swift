@@ -307,6 +307,18 @@ struct RegionTests {
         #expect(next.sends.map(\.kind) == [.remove])
     }
 
+    @Test(arguments: [25, 26])
+    func `a crossing may have been sent by an owner before through the last instant of its timers`(time: Int64) throws {
+        var bench = Bench()
+        bench.apply(request("q", Self.region()))
+        bench.apply(Self.fix(false, 10), 10)
+        try bench.commit()
+        var next = Bench(over: bench.store, firedThrough: at(25))
+        next.center.locatedApplications = ["shop"]
+        next.offset = 10
+        #expect(next.apply(Self.fix(true, time), 30).first?.inDoubt == (time == 25))
+    }
+
     @Test func `a crossing during a send waits for its end`() throws {
         var bench = Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test)))
         bench.apply(request("q", Self.region(repeats: true)))
