@@ -78,10 +78,12 @@ extension Screen {
         }
     }
 
-    /// A push is to start another Live Activity on a device of the removal.
-    package mutating func noteStart(on device: String) {
-        guard let place = removal?.devices.firstIndex(where: { $0.name.hasSameUTF8(as: device) }) else { return }
-        removal?.devices[place].isStartedAgain = true
+    /// A push is to start another Live Activity on a device of the removal, or to end the one there.
+    package mutating func note(startsAgain: Bool, on device: String) {
+        guard isRemoving, let place = removal?.devices.firstIndex(where: { $0.name.hasSameUTF8(as: device) }) else {
+            return
+        }
+        removal?.devices[place].isStartedAgain = startsAgain
     }
 
     /// Notes what became of a removal.

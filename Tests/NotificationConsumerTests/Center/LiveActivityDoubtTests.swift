@@ -91,7 +91,8 @@ struct LiveActivityDoubtTests {
         #expect(next.sends.isEmpty)
     }
 
-    @Test func `the token of an activity that was started after an end in doubt is of that one`() throws {
+    @Test(arguments: [false, true])
+    func `the token of an activity that was started after an end in doubt is of that one`(isRestarted: Bool) throws {
         var bench = try LiveActivityTests.started()
         bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
         bench.apply(removal("r", at: at(2_000)), 2_000)
@@ -99,6 +100,10 @@ struct LiveActivityDoubtTests {
         bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 3_000), 3_000)
         #expect(LiveActivityTests.told(bench.sends.last) == "liveActivityStart 3")
         try bench.answer(.unanswered(retryAfter: nil), 3_100)
+        if isRestarted {
+            bench = try Self.successor(of: &bench)
+            bench.center.holdsTimers = false
+        }
         let token = String(repeating: "be", count: 32)
         bench.apply(try LiveActivityTests.activity("phone-second", token: token, at: 4_000), 4_000)
         bench.fire(60_000)

@@ -148,9 +148,10 @@ extension Turn {
     /// An end that is planned for later waits for a token that is not known from now on: the next owner must not think that it may
     /// have been sent.
     mutating func awaitTokensOfEnds() {
-        for place in entry.screen?.operations.indices ?? 0..<0 {
-            guard let operation = entry.screen?.operations[place], operation.goal == .remove, operation.begun == nil,
-                !operation.isInFlight, !operation.awaitsToken, rules.channels.reachesDevices(operation.channel),
+        for place in entry.screen?.operations.indices ?? 0..<0
+        where entry.screen?.operations[place].goal == .remove {
+            guard let operation = entry.screen?.operations[place], operation.begun == nil, !operation.isInFlight,
+                !operation.awaitsToken, rules.channels.reachesDevices(operation.channel),
                 let name = operation.devices.first,
                 recipient.activeDevice(name)?.registration.kind == .liveActivityStart,
                 recipient.activityToken(on: name, of: key.identifier) == nil

@@ -259,12 +259,14 @@ extension Turn {
                 giveUp(at: place, reason)
                 return .changed
             }
-            if send.registration?.kind == .liveActivityStart, let target = operation.devices.first {
-                if awaitDoubtedStart(at: place, on: target) { return .held }
-                retireActivityToken(on: target, operation.trace)
-                entry.screen?.noteStart(on: target)
-            }
-            if send.registration?.kind.isOfLiveActivities ?? false {
+            if let kind = send.registration?.kind, kind.isOfLiveActivities, let target = operation.devices.first {
+                if kind == .liveActivityStart {
+                    if awaitDoubtedStart(at: place, on: target) { return .held }
+                    retireActivityToken(on: target, operation.trace)
+                }
+                if kind == .liveActivityStart || operation.goal == .remove {
+                    entry.screen?.note(startsAgain: operation.goal != .remove, on: target)
+                }
                 send.activity = .init(
                     timestamp: activityTimestamp(at: place),
                     dismissalDate: entry.screen?.removal?.dismissalDate
