@@ -124,4 +124,18 @@ struct LiveActivityDoubtTests {
         next.apply(try LiveActivityTests.activity(at: 61_000), 61_000)
         #expect(next.sends.map { LiveActivityTests.told($0) } == ["liveActivity 6"])
     }
+
+    @Test func `what waited for its time may have been started by an owner before, and is not started twice at once`()
+        throws
+    {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try LiveActivityTests.phone())
+        bench.apply(LiveActivityTests.request("a", LiveActivityTests.content(15), collapseWindow: 4_000))
+        var next = try Self.successor(of: &bench)
+        next.center.holdsTimers = false
+        next.fire(5_100)
+        #expect(next.sends.isEmpty)
+        next.apply(try LiveActivityTests.activity(at: 6_000), 6_000)
+        #expect(next.sends.map { LiveActivityTests.told($0).hasPrefix("liveActivity ") } == [true])
+    }
 }
