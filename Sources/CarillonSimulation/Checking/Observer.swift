@@ -286,10 +286,19 @@ final class Observer {
                 usesChannel
                 && (isRecent || other.request.repeats
                     || events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt })
-            if !isClosed || isRecalled { pending.insert(key) }
+            let isBeingRemoved = usesChannel && isBeingRemoved(other, key, since: since)
+            if !isClosed || isRecalled || isBeingRemoved { pending.insert(key) }
         }
         guard pending.count >= maximumEntries else {
             throw Violation(.closingReason, "\(observed.text): only \(pending.count) may be pending")
+        }
+    }
+
+    /// Whether a removal of what is delivered waits for the channel, whose event comes after its answer.
+    private func isBeingRemoved(_ request: ReferenceModel.Request, _ key: NotificationKey, since: Timestamp) -> Bool {
+        model.removals.values.contains { removal in
+            removal.timestamp > since && !removal.isOfPending && removal.partition == request.record.partition
+                && removal.offset > request.record.offset && (removal.key == key || removal.key == key.ofRecipient)
         }
     }
 

@@ -358,7 +358,8 @@ final class SeededRun {
 
     /// What waited has ended when a pause until then is over.
     private func noteTokenWaits() {
-        if let last = world.state.tokenWaits?.last { lastTokenWait = max(lastTokenWait, SimulatedClock.elapsed(at: last)) }
+        guard let last = world.state.tokenWaits?.last else { return }
+        lastTokenWait = max(lastTokenWait, SimulatedClock.elapsed(at: last))
     }
 
     /// While nothing happens: an instant shortly before the next possible event, in microseconds.
