@@ -125,7 +125,8 @@ struct ControlTests {
                 #"{"effect":"refuseStream","token":"ABCD"}"#, #"{"effect":"cut"}"#,
             ]
             for (index, fault) in faults.enumerated() {
-                #expect(try await control.call("PUT", "/v1/faults/f\(index)", fault).0 == 204)
+                let (status, text) = try await control.call("PUT", "/v1/faults/f\(index)", fault)
+                #expect(status == 204, "\(text)")
             }
             let (_, text) = try await control.call("GET", "/v1/faults")
             let list = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [[String: Any]]]

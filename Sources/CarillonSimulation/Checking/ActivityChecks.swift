@@ -90,9 +90,8 @@ extension World {
         guard let shown, !scenario.forgets else { return }
         // An owner before may have ended it for a removal that no committed event says to be done yet.
         if let begun = observer.model.requests[shown]?.record.offset,
-            observer.model.removals.values.contains(where: { removal in
-                removal.offset > begun && !removal.isOfPending
-                    && (removal.key == send.key || removal.key == send.key.ofRecipient)
+            observer.model.removals.values.contains(where: {
+                $0.offset > begun && !$0.isOfPending && $0.concerns(send.key)
             })
         {
             return

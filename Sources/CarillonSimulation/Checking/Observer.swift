@@ -286,7 +286,7 @@ final class Observer {
                 usesChannel
                 && (isRecent || other.request.repeats
                     || events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt })
-            let isBeingRemoved = usesChannel && isBeingRemoved(other, key, since: since)
+            let isBeingRemoved = usesChannel && isBeingRemoved(key, after: other.record, before: record, since: since)
             if !isClosed || isRecalled || isBeingRemoved { pending.insert(key) }
         }
         guard pending.count >= maximumEntries else {
@@ -295,10 +295,16 @@ final class Observer {
     }
 
     /// Whether a removal of what is delivered waits for the channel, whose event comes after its answer.
-    private func isBeingRemoved(_ request: ReferenceModel.Request, _ key: NotificationKey, since: Timestamp) -> Bool {
-        model.removals.values.contains { removal in
-            removal.timestamp > since && !removal.isOfPending && removal.partition == request.record.partition
-                && removal.offset > request.record.offset && (removal.key == key || removal.key == key.ofRecipient)
+    private func isBeingRemoved(
+        _ key: NotificationKey,
+        after request: PublishedRecord,
+        before refused: PublishedRecord,
+        since: Timestamp
+    ) -> Bool {
+        model.removals.contains { id, removal in
+            removal.timestamp > since && !removal.isOfPending && removal.offset > request.offset
+                && (removal.offset < refused.offset || !isExactlyOnce) && removal.concerns(key)
+                && !answered.contains(id)
         }
     }
 

@@ -21,6 +21,7 @@ struct OrderChecks {
     /// The largest offset of an input that an event shows to be applied.
     private var applied: [Line: Int64] = [:]
     private var delivered: [Line: Last] = [:]
+    private var suppressed: [Line: Set<RequestID>] = [:]
 
     init(isExactlyOnce: Bool, usesChannel: Bool) {
         (self.isExactlyOnce, self.usesChannel) = (isExactlyOnce, usesChannel)
@@ -28,6 +29,7 @@ struct OrderChecks {
 
     mutating func take(_ observed: ObservedEvent, _ model: ReferenceModel) throws(Violation) {
         let line = Line(key: observed.event.key, writer: isExactlyOnce ? nil : observed.writer)
+        if observed.event.name == .suppressed { suppressed[line, default: []].insert(observed.event.requestID) }
         try checkDelivery(observed, line, model)
         // With a channel the event of a send in flight may come after the events of later requests.
         if !usesChannel { try checkApplied(observed, line, model) }
@@ -53,8 +55,9 @@ struct OrderChecks {
         let reached = applied[line] ?? -1
         guard let shown = shown(by: observed.event, model) else { return }
         let id = observed.event.requestID
+        let isOfOther = !isExactlyOnce && suppressed[line]?.contains(id) != true
         if shown < reached, model.requests[id]?.record.offset == shown,
-            model.mayWait(line.key, before: reached + 1, restored: isExactlyOnce ? nil : id) == id
+            model.mayWait(line.key, before: reached + 1, restored: isOfOther ? id : nil) == id
         {
             // It is still pending: the later input was a removal of delivered notifications.
             return

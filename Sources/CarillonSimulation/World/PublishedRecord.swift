@@ -52,6 +52,9 @@ struct PublishedRecord {
 
     var place: Place { Place(partition: partition, offset: offset) }
 
+    /// Whether it is of a key, or of all of its recipient.
+    func concerns(_ key: NotificationKey) -> Bool { self.key == key || self.key == key.ofRecipient }
+
     /// It is a removal of pending notifications only.
     var isOfPending: Bool {
         if case .removal(.pending, _) = content { true } else { false }

@@ -346,7 +346,7 @@ final class SeededRun {
     /// When the last notification without repeats is due, in microseconds.
     private func lastDue(since begun: Int64) -> Int64 {
         let observer = world.observer
-        noteTokenWaits()
+        _ = tokenWaits()
         return observer.open.reduce(max(begun, lastTokenWait)) { last, id in
             guard let entry = observer.model.requests[id], !entry.request.mayStay else { return last }
             // Quiet hours last an hour longer where the clock goes back.
@@ -356,10 +356,12 @@ final class SeededRun {
         }
     }
 
-    /// What waited has ended when a pause until then is over.
-    private func noteTokenWaits() {
-        guard let last = world.state.tokenWaits?.last else { return }
-        lastTokenWait = max(lastTokenWait, SimulatedClock.elapsed(at: last))
+    /// When the waits for tokens of Live Activities end, in microseconds and in order, where nothing else is being sent. The last is
+    /// noted: when a pause until then is over, the wait has ended.
+    private func tokenWaits() -> [Int64]? {
+        let waits = world.state.tokenWaits?.map { SimulatedClock.elapsed(at: $0) }
+        lastTokenWait = max(lastTokenWait, waits?.last ?? 0)
+        return waits
     }
 
     /// While nothing happens: an instant shortly before the next possible event, in microseconds.
@@ -380,11 +382,10 @@ final class SeededRun {
         let errors = world.instances.map { $0.clock.currentError * 1000 }
         let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
         var next = agenda.first { $0 > now } ?? .max
-        noteTokenWaits()
         // The time of the next attempt is not known here, except where all wait for tokens of Live Activities.
         if world.state.isSending {
-            let waits = world.writing == nil ? world.state.tokenWaits : nil
-            let end = waits?.first.map { SimulatedClock.elapsed(at: $0) - ahead - 2_000_000 } ?? now
+            let waits = tokenWaits()
+            let end = world.writing == nil ? waits?.first.map { $0 - ahead - 2_000_000 } ?? now : now
             next = min(next, max(end, now + 1_000_000))
         }
         for id in observer.open {

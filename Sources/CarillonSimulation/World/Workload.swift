@@ -294,14 +294,14 @@ final class Workload {
         guard !repeatable.isEmpty else { return }
         // Mostly a recent record, but also records that have been pending for long.
         let choice = random.pick(random.chance(700) ? Array(repeatable.suffix(8)) : repeatable)
-        guard let key = choice.record.key, let id = choice.record.id, isKnown(choice.record) else { return }
+        guard let key = choice.record.key, let id = choice.record.id, isKnown(choice.record, of: key) else { return }
         append(key, id, choice.value, choice.record.content, isRepeat: true)
     }
 
     /// Whether an entry has not forgotten an id for newer ones, of which each adds one.
-    private func isKnown(_ record: PublishedRecord) -> Bool {
+    private func isKnown(_ record: PublishedRecord, of key: NotificationKey) -> Bool {
         let newer = requests.published[Int(record.partition)].lazy.filter { other in
-            other.offset > record.offset && (other.key == record.key || other.key == record.key?.ofRecipient)
+            other.offset > record.offset && other.concerns(key)
         }
         return newer.count < StateEntry.maximumKnown * 3 / 4
     }

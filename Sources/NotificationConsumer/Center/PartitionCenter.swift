@@ -366,12 +366,9 @@ struct PartitionCenter {
 extension PartitionCenter {
     /// Marks what was pending up to an instant, or under way, as possibly on the devices.
     private mutating func putInDoubt(_ slot: WorkingSet.Slot, through instant: Timestamp, at now: Timestamp) throws {
-        let (key, entry) = (inUse.key(of: slot), inUse.entry(of: slot))
+        let key = inUse.key(of: slot)
         // Where a Live Activity may be follows from the tokens of the recipient.
-        let mayBeActivity = [entry.pending?.content, entry.handover?.content].contains { content in
-            content.map { LiveActivityFacts.mayBe(in: $0) } ?? false
-        }
-        let recipient = mayBeActivity ? try recipientSlot(of: key) : nil
+        let recipient = inUse.mayBeActivity(slot) ? try recipientSlot(of: key) : nil
         bench.begin(key, at: now)
         lend(recipient)
         inUse.run(&bench, in: slot, from: .clock) { $0.putInDoubt(through: instant) }

@@ -43,7 +43,7 @@ package struct ControlServer: Sendable {
                 headerBytes: 16 << 10,
                 headerCount: 100,
                 receiveTimeout: .seconds(10),
-                answerTimeout: .seconds(60),
+                answerTimeout: .seconds(10),
                 sendTimeout: .seconds(60),
                 unanswered: Problem(.serviceUnavailable, .unavailable, "The call took too long.")
             ),

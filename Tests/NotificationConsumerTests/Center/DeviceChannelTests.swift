@@ -145,14 +145,7 @@ struct DeviceChannelTests {
         bench.apply(DeviceTests.request("b", Self.content), 10)
         try bench.answer(.rejected(.rejected), 20, number: 2)
         try bench.answer(.accepted, 20, number: 3)
-        var response = ResponseSignal(
-            identifier: "order",
-            requestID: id("a"),
-            responseID: id("open"),
-            actionIdentifier: ResponseSignal.defaultAction
-        )
-        response.device = "phone"
-        bench.apply(DeviceTests.signal(.response(response)), 30)
+        bench.apply(RecallTests.response("open", to: "a", on: "phone"), 30)
         bench.apply(removal("r", key("order"), .delivered, at: at(40)), 40)
         #expect(bench.sends.dropFirst(4).map(\.registration?.token) == [Self.tokens[1]])
     }

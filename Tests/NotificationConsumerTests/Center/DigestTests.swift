@@ -54,7 +54,10 @@ struct DigestTests {
         let content = #"{"mutableContent":true,"title":"T","threadIdentifier":"orders"}"#
         guard
             case .request(let input) = try LimitTests.request("a", content, interval(60), digest: LimitTests.digest)
-        else { return }
+        else {
+            Issue.record("this is no request")
+            return
+        }
         bench.apply(.request(input.with(isEnriched: true)))
         bench.fire(50_000)
         #expect(bench.enrichments.map(\.requestID) == [id("a")] && bench.stopped.isEmpty)

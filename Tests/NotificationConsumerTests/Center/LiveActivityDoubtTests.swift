@@ -93,10 +93,7 @@ struct LiveActivityDoubtTests {
 
     @Test(arguments: [false, true])
     func `the token of an activity that was started after an end in doubt is of that one`(isRestarted: Bool) throws {
-        var bench = try LiveActivityTests.started()
-        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
-        bench.apply(removal("r", at: at(2_000)), 2_000)
-        try bench.answer(.unanswered(retryAfter: nil), 2_100)
+        var bench = try LiveActivityTests.endedInDoubt()
         bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 3_000), 3_000)
         #expect(LiveActivityTests.told(bench.sends.last) == "liveActivityStart 3")
         try bench.answer(.unanswered(retryAfter: nil), 3_100)

@@ -92,6 +92,15 @@ struct LiveActivityTests {
         return "\(send.kind == .remove ? "end" : kind) \(activity.timestamp - at(0).rawValue / 1000)"
     }
 
+    /// With an activity whose end got no answer.
+    static func endedInDoubt() throws -> Bench {
+        var bench = try started()
+        bench.apply(try activity(at: 1_000), 1_000)
+        bench.apply(removal("r", at: at(2_000)), 2_000)
+        try bench.answer(.unanswered(retryAfter: nil), 2_100)
+        return bench
+    }
+
     /// With an activity that a push has started, whose token is not known yet.
     static func started(_ content: String = content(15)) throws -> Bench {
         var bench = Bench(rules)
@@ -146,20 +155,15 @@ struct LiveActivityTests {
     }
 
     @Test func `after an end without an answer the next request starts another one: the former may be over`() throws {
-        var bench = try Self.started()
-        bench.apply(try Self.activity(at: 1_000), 1_000)
-        bench.apply(removal("r", at: at(2_000)), 2_000)
-        try bench.answer(.unanswered(retryAfter: nil), 2_100)
+        var bench = try Self.endedInDoubt()
         bench.apply(Self.request("b", Self.content(9), at: 3_000), 3_000)
         #expect(Self.told(bench.sends.last) == "liveActivityStart 3")
         #expect(bench.devices.last?.key.identifier == "phone-order" && bench.devices.last?.name == .retired)
     }
 
     @Test func `content that cannot start an activity follows no end without an answer: the end goes on`() throws {
-        var bench = try Self.started()
-        bench.apply(try Self.activity(at: 1_000), 1_000)
-        bench.apply(removal("r", at: at(2_000)), 2_000)
-        #expect(try bench.answer(.unanswered(retryAfter: nil), 2_100).summary == ["removed a"])
+        var bench = try Self.endedInDoubt()
+        #expect(bench.events.last.map { [$0].summary } == ["removed a"])
         let events = bench.apply(Self.request("b", Self.content(9, starts: false), at: 3_000), 3_000)
         #expect(events.summary == ["suppressed b!"] && events[0].reason == .unsupportedForm && !events[0].inDoubt)
         bench.fire(60_000)

@@ -39,7 +39,7 @@ struct RecallTests {
         )
     }
 
-    private static func response(_ name: String, to request: String, on device: String) -> CenterInput {
+    static func response(_ name: String, to request: String, on device: String) -> CenterInput {
         var response = ResponseSignal(
             identifier: "order",
             requestID: id(request),

@@ -112,6 +112,12 @@ struct WorkingSet {
 
     func waitsForRegion(_ slot: Slot) -> Bool { standings[Int(slot)].state.contains(.region) }
 
+    /// Whether what waits or is on its way may be a Live Activity.
+    func mayBeActivity(_ slot: Slot) -> Bool {
+        (entries[Int(slot)].pending?.content).map(LiveActivityFacts.mayBe) ?? false
+            || (entries[Int(slot)].handover?.content).map(LiveActivityFacts.mayBe) ?? false
+    }
+
     /// Whether it waits for the end of a digest's window, which may be over.
     func isInDigest(_ slot: Slot, at now: Timestamp) -> Bool {
         guard entries[Int(slot)].handover == nil, let pending = entries[Int(slot)].pending,
