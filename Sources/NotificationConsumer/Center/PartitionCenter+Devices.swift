@@ -171,7 +171,7 @@ extension PartitionCenter {
         )
         keep(record, of: key, at: now)
         if let device = record.activeDevice(name) {
-            try turn(ofActivityOf: device, key, at: now) { $0.activityRegistered(on: device.target) }
+            try turn(ofActivityOf: device, key, at: now) { $0.endActivityWait(on: device.target) }
         }
         switch outcome {
         case .refreshed:

@@ -20,29 +20,27 @@ struct LiveActivityPropertyTests {
         }
 
         var activity: Activity?
+        /// The registered tokens of activities that another one took the place of.
+        var former: [String] = []
         private var started = 0
 
-        /// - Returns: the token of the activity that another one took the place of, if it was registered.
-        mutating func take(_ send: ChannelSend) -> String? {
-            guard let timestamp = send.activity?.timestamp, let registration = send.registration else { return nil }
+        mutating func take(_ send: ChannelSend) {
+            guard let timestamp = send.activity?.timestamp, let registration = send.registration else { return }
             if registration.kind == .liveActivityStart, send.kind != .remove {
                 started += 1
-                let former = activity
+                if let activity, activity.isRegistered { former.append(activity.token) }
                 let digits = String(started, radix: 16)
                 let token = String(repeating: "0", count: 64 - digits.count) + digits
                 activity = Activity(token: token, shows: send.requestID, timestamp: timestamp)
-                return former?.isRegistered == true ? former?.token : nil
+                return
             }
-            guard let shown = activity, shown.token == registration.token, timestamp >= shown.timestamp else {
-                return nil
-            }
+            guard let shown = activity, shown.token == registration.token, timestamp >= shown.timestamp else { return }
             if send.kind == .remove {
                 activity = nil
             } else {
                 activity?.shows = send.requestID
                 activity?.timestamp = timestamp
             }
-            return nil
         }
     }
 
@@ -86,7 +84,7 @@ struct LiveActivityPropertyTests {
             }
         }
 
-        /// The app registers the token of what it shows.
+        /// The app registers the token of what it shows, and takes back those of other activities.
         mutating func register() throws {
             guard let activity = phone.activity, !activity.isRegistered else { return }
             phone.activity?.isRegistered = true
@@ -94,6 +92,8 @@ struct LiveActivityPropertyTests {
             let name = Self.name(activity.token)
             bench.apply(try LiveActivityTests.device(name, activity.token, "liveActivity", members, at: now), now)
             noteSends()
+            for token in phone.former { unregister(token) }
+            phone.former = []
         }
 
         /// The app says that an activity is over.
@@ -110,7 +110,7 @@ struct LiveActivityPropertyTests {
             let isDead = send.registration?.kind == .liveActivity && phone.activity?.token != send.registration?.token
             let luck = isSure ? 0 : draw.below(10)
             let arrives = luck < 7 || luck == 8 && draw.below(2) == 0
-            let former = arrives ? phone.take(send) : nil
+            if arrives { phone.take(send) }
             let result: ChannelResult
             switch luck {
             case ..<7 where isDead && draw.below(2) == 0: result = .gone(at(now))
@@ -125,7 +125,6 @@ struct LiveActivityPropertyTests {
             _ = try bench.center.apply(result, to: send, at: at(now))
             bench.fire(now)
             noteSends()
-            if let former { unregister(former) }
         }
 
         mutating func step() throws {

@@ -154,10 +154,21 @@ struct LiveActivityTests {
         #expect(Self.told(bench.sends.last).hasPrefix("liveActivityStart "))
     }
 
-    @Test func `after an end without an answer the next request starts another one: the former may be over`() throws {
+    @Test(arguments: [true, false])
+    func `after an end without an answer another activity is started once the former is ended, or half a minute later`(
+        isEnded: Bool
+    ) throws {
         var bench = try Self.endedInDoubt()
         bench.apply(Self.request("b", Self.content(9), at: 3_000), 3_000)
-        #expect(Self.told(bench.sends.last) == "liveActivityStart 3")
+        #expect(Self.told(bench.sends.last) == "end 3")
+        try bench.answer(isEnded ? .removed(.requested) : .unanswered(retryAfter: 40_000), 3_100)
+        if !isEnded {
+            #expect(bench.sends.count == 3)
+            bench.fire(32_000)
+            #expect(bench.sends.count == 3)
+            bench.fire(33_000)
+        }
+        #expect(Self.told(bench.sends.last) == "liveActivityStart 4")
         #expect(bench.devices.last?.key.identifier == "phone-order" && bench.devices.last?.name == .retired)
     }
 

@@ -7,9 +7,9 @@ import NotificationState
 extension Turn {
     /// How long what changes an activity waits for the token of the one that was started, in milliseconds: no activity lasts longer.
     static let activityLife: Int64 = 12 * 3_600_000
-    /// How long a start waits after one that may have been made, in milliseconds: an app registers the token of an activity once it
-    /// has been started, which then gets what would have started a second one.
-    static let doubtedStartPause: Int64 = 30_000
+    /// How long a start waits for what becomes of an activity that may be shown, in milliseconds. An app registers the token of one
+    /// that was started, which then gets what would have started a second one; one that may have ended is ended again.
+    static let doubtedActivityPause: Int64 = 30_000
 
     /// How a target gets a content.
     enum ActivityRoute {
@@ -160,22 +160,29 @@ extension Turn {
         }
     }
 
-    /// Waits once for the token of an activity that an attempt without an answer may have started.
+    /// A start waits once while a target may show another activity: for the token of that one, or, when the token is known, for its
+    /// end, which is sent again.
     ///
     /// - Returns: false when there is no such doubt, or it has waited.
-    mutating func awaitDoubtedStart(at place: Int, on target: String) -> Bool {
+    mutating func awaitDoubtedActivity(at place: Int, on target: String) -> Bool {
         guard let operation = entry.screen?.operations[place], !operation.awaitsToken,
             let known = entry.screen?.place(of: target, on: operation.channel),
-            entry.screen?.targets[known].maybes.isEmpty == false,
-            // An end without an answer leaves a token, which nothing new is to be expected after.
-            recipient.activityToken(on: target, of: key.identifier) == nil
+            entry.screen?.targets[known].maybes.isEmpty == false
         else { return false }
-        var end = now.adding(milliseconds: Self.doubtedStartPause)
+        var end = now.adding(milliseconds: Self.doubtedActivityPause)
         if !operation.isCorrection, let expiration = entry.handover?.expiration { end = min(end, expiration) }
         entry.screen?.operations[place].awaitsToken = true
         entry.screen?.operations[place].phase = .waiting(until: end)
         isChanged = true
         return true
+    }
+
+    /// Whether a start on a target waits for the end of an activity that may be there.
+    func isEndedFirst(_ target: ScreenTarget, before showing: Showing) -> Bool {
+        guard let device = target.device, let operations = entry.screen?.operations,
+            operations.contains(where: { $0.awaitsToken && $0.delivers(showing) && $0.concerns(target) })
+        else { return false }
+        return recipient.activityToken(on: device, of: key.identifier) != nil
     }
 
     /// The timestamp of the pushes of an operation: the version of the request or removal that it is of, else the time. It grows, and
@@ -210,8 +217,8 @@ extension Turn {
 
     // MARK: - Tokens of activities
 
-    /// An app has registered the token of the activity that a target shows.
-    mutating func activityRegistered(on target: String) {
+    /// What waits for the token of the activity on a target, or for its end, begins.
+    mutating func endActivityWait(on target: String) {
         if entry.screen?.endWait(forTokenOf: target, at: now) ?? false { isChanged = true }
     }
 
@@ -223,7 +230,25 @@ extension Turn {
         guard recipient.activityToken(on: target, of: key.identifier) == nil else { return }
         if let delivered = entry.delivered, delivered.at > gone, delivered.devices.containsUTF8(of: target) { return }
         endActivity(on: target, trace)
-        activityRegistered(on: target)
+        endActivityWait(on: target)
+    }
+
+    /// An activity has ended: its token takes nothing more.
+    ///
+    /// - Returns: whether the operation goes on: its target has the token of another activity, which an owner before may have started.
+    mutating func endsAnotherActivity(after operation: ScreenOperation, _ send: ChannelSend) -> Bool {
+        // APNs goes on accepting what is sent to the token of an activity that has ended.
+        guard operation.goal == .remove, let registration = send.registration, registration.kind == .liveActivity,
+            let target = operation.devices.first
+        else { return false }
+        if let name = recipient.name(of: registration) {
+            retireActivityToken(name, registration.token, operation.trace)
+        }
+        guard recipient.activityToken(on: target, of: key.identifier) != nil else { return false }
+        var next = operation
+        next.wait(until: now, isTried: true)
+        entry.screen?.operations.append(next)
+        return true
     }
 
     /// Follows what an answer says of the activity on the device of an operation.
@@ -232,31 +257,37 @@ extension Turn {
             let target = operation.devices.first
         else { return }
         switch result {
+        case .failed, .unanswered, .deferred: return
         case .gone:
             let token = recipient.activityToken(on: target, of: key.identifier)
             if token?.sharesToken(with: registration) ?? true { endActivity(on: target, operation.trace) }
-        // APNs goes on accepting what is sent to the token of an activity that has ended.
-        case .accepted, .reduced, .removed:
-            if operation.goal == .remove { retireActivityToken(on: target, operation.trace) }
-        case .rejected, .failed, .unanswered, .deferred: break
+        case .accepted, .reduced, .removed, .rejected: break
         }
+        // A start may wait for the end.
+        if operation.goal == .remove { endActivityWait(on: target) }
     }
 
-    /// The token of an activity that is over takes nothing more: at once, since what follows on the target must not go to it.
-    mutating func retireActivityToken(on target: String, _ trace: CarriedTrace) {
-        guard let token = recipient.activityToken(on: target, of: key.identifier),
-            let name = try? key.withIdentifier(token.name),
-            recipient.retire(token.name, token: token.registration.token, gone: .latest, in: key.application, at: now)
-                != nil
-        else { return }
+    /// The tokens of activities that are over take nothing more: at once, since what follows on the target must not go to them.
+    mutating func retireActivityTokens(on target: String, _ trace: CarriedTrace) {
+        while let token = recipient.activityToken(on: target, of: key.identifier),
+            retireActivityToken(token.name, token.registration.token, trace)
+        {}
+    }
+
+    /// - Returns: whether the token was registered.
+    @discardableResult
+    private mutating func retireActivityToken(_ name: String, _ token: String, _ trace: CarriedTrace) -> Bool {
+        guard let owner = try? key.withIdentifier(name),
+            let device = recipient.retire(name, token: token, gone: .latest, in: key.application, at: now)
+        else { return false }
         isRecipientChanged = true
         isReplayable = false
         isChanged = true
-        let claim = TokenClaim(owner: name, writtenAt: token.writtenAt, isReleased: true)
-        let hash = token.registration.tokenHash(application: key.application)
-        effects.append(.claim(claim, token: hash, trace))
-        let event = DeviceEvent(.retired, name, token.registration, at: now, .unregistered, rules)
+        let claim = TokenClaim(owner: owner, writtenAt: device.writtenAt, isReleased: true)
+        effects.append(.claim(claim, token: device.registration.tokenHash(application: key.application), trace))
+        let event = DeviceEvent(.retired, owner, device.registration, at: now, .unregistered, rules)
         effects.append(.announce(event, trace))
+        return true
     }
 
     /// An owner before may have ended the activity whose removal is read again: APNs goes on accepting what is sent to its token.

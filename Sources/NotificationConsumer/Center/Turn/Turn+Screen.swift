@@ -110,7 +110,9 @@ extension Turn {
         {
             wanted.coming = handover.showing
             // An activity that was ended could not be updated: what comes takes the place of all that it may show.
-            if target.mayShowAnything, LiveActivityFacts.mayBe(in: handover.content) {
+            if target.mayShowAnything, LiveActivityFacts.mayBe(in: handover.content),
+                !isEndedFirst(target, before: handover.showing)
+            {
                 wanted.waiting += target.maybes + (target.sure.map { [$0] } ?? [])
             }
         }
@@ -261,8 +263,8 @@ extension Turn {
             }
             if let kind = send.registration?.kind, kind.isOfLiveActivities, let target = operation.devices.first {
                 if kind == .liveActivityStart {
-                    if awaitDoubtedStart(at: place, on: target) { return .held }
-                    retireActivityToken(on: target, operation.trace)
+                    if awaitDoubtedActivity(at: place, on: target) { return .changed }
+                    retireActivityTokens(on: target, operation.trace)
                 }
                 if kind == .liveActivityStart || operation.goal == .remove {
                     entry.screen?.note(startsAgain: operation.goal != .remove, on: target)
