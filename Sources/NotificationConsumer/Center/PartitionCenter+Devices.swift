@@ -47,7 +47,7 @@ extension PartitionCenter {
             let zone = try? rules.zones?.database.rules(named: name)
         {
             // The previous owner may have moved and sent it.
-            tasks.append(.move(to: zone, mayHaveBeenSent: doubtThrough.map { written <= $0 } ?? false))
+            tasks.append(.move(to: zone, mayHaveBeenSent: bench.conditions.mayHaveBeenRead(written)))
         }
         if case .registration(let input) = input, let error = try refusal(of: input) { return .refused(error) }
         if !tasks.isEmpty { return try begin(tasks, of: input, recipient, at: now) }

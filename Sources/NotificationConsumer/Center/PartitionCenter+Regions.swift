@@ -30,7 +30,7 @@ extension PartitionCenter {
             }
             outcome = .located
             set(record, of: recipient, at: now)
-            let mayHaveBeenSent = doubtThrough.map { fix.timestamp <= $0 } ?? false
+            let mayHaveBeenSent = bench.conditions.mayHaveBeenRead(fix.timestamp)
             for crossing in crossings {
                 let key = try recipient.withIdentifier(crossing.identifier)
                 let isAwaited = try turn(of: key, at: now, from: .clock, mayHaveBeenSent: mayHaveBeenSent) {

@@ -45,8 +45,6 @@ struct PartitionCenter {
     /// The time zones of calendar triggers.
     let zones: TimeZoneDatabase?
     var window: DueWindow
-    /// The previous owner may have sent a request written up to this instant.
-    let doubtThrough: Timestamp?
     /// The slots of the current cut.
     var cutSlots: [WorkingSet.Slot] = []
     /// Keys of forgotten entries that are only in the store, until the next cut.
@@ -120,7 +118,6 @@ struct PartitionCenter {
         self.store = store
         self.zones = zones
         window = DueWindow(from: firedThrough ?? .earliest)
-        doubtThrough = firedThrough
         inUse = WorkingSet(rules.channels.grouping)
         bench = Turn(rules: rules, key: .none, at: now)
         bench.conditions.doubtThrough = firedThrough
@@ -328,8 +325,7 @@ struct PartitionCenter {
     }
 
     private func mayHaveBeenHandedOver(_ request: CenterInput.Request) -> Bool {
-        guard let doubtThrough, request.timestamp <= doubtThrough else { return false }
-        return rules.mayHaveBeenHandedOver(request.channel)
+        bench.conditions.mayHaveBeenRead(request.timestamp) && rules.mayHaveBeenHandedOver(request.channel)
     }
 
     /// Runs a turn whose entry has no room: its events count, but the entry is dropped. So nothing is sent, whose answer nobody would

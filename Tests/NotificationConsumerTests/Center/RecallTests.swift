@@ -161,6 +161,15 @@ struct RecallTests {
         #expect(try expired(interval(15), 20_000) == (false, 0))
     }
 
+    @Test(arguments: [11_000, 11_001])
+    func `the clock of a producer may be a second ahead of that of the owner before`(time: Int64) throws {
+        var bench = Bench(Self.rules, over: MemoryEntryStore(), firedThrough: at(10_000))
+        bench.center.holdsTimers = true
+        bench.apply(LiveActivityTests.request("a", Self.content, at: time), 20_000)
+        let events = bench.apply(Self.removal("r"), 20_000)
+        #expect(events.summary == ["cancelled a!"] && events.first?.inDoubt == (time == 11_000))
+    }
+
     @Test func `an answer to what waits in doubt ends what is still being sent`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))
@@ -313,6 +322,22 @@ struct RecallTests {
         next.fire(100_000)
         #expect(try next.answer(.accepted, 100_000).summary == ["delivered a!"])
         #expect(Self.last(next) == "recall phone")
+    }
+
+    @Test func `what an owner before may have addressed again is recalled from a device that changed hands`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(1_000))
+        (next.center.holdsTimers, next.center.keepsRecipients, next.offset) = (true, true, 10)
+        next.apply(try DeviceTests.device("tablet", token: Self.tabletToken, at: 2), 2_000)
+        next.apply(try Self.moved("tablet", next), 2_000)
+        #expect(next.devices.last?.shows == ["order"])
+        next.center.holdsTimers = false
+        next.fire(3_000)
+        try next.answer(.accepted, 3_100)
+        #expect(Self.last(next) == "recall tablet")
     }
 
     @Test func `what was shown before a newer one that never reached a device is recalled from it`() throws {

@@ -107,11 +107,16 @@ extension PartitionCenter {
             JSONWriter.append(string: departure.devices[0], to: &name)
             needle = name
         }
-        try visit(&walk, containing: needle, at: now, where: { departure.devices.contains(where: $0.shows) }) {
-            center,
-            key in
+        // What is under way is in memory.
+        let isInDoubt = bench.conditions.isBacklogInDoubt
+        func isWanted(_ entry: StateEntry) -> Bool {
+            departure.devices.contains(where: entry.shows) || isInDoubt && entry.hasHandover
+        }
+        try visit(&walk, containing: needle, at: now, where: isWanted) { center, key in
             let devices = try center.turn(of: key, at: now, from: .clock) { turn in
-                let devices = departure.devices.filter(turn.entry.shows)
+                let devices = departure.devices.filter {
+                    turn.entry.shows(on: $0) || turn.mayHaveBeenAddressed(to: $0)
+                }
                 for device in devices { turn.leave(device, by: departure.id, departure.trace) }
                 return devices
             }

@@ -3,6 +3,14 @@ import NotificationState
 
 /// Devices that are no longer the recipient's, or are not allowed to show notifications any more.
 extension Turn {
+    /// Whether an owner before may have addressed again what is on its way: it had read the registration, and its turn is lost.
+    func mayHaveBeenAddressed(to device: String) -> Bool {
+        guard conditions.isBacklogInDoubt, let handover = entry.handover, handover.start == nil, !handover.isClosed,
+            handover.devices?.containsUTF8(of: device) == false, rules.channels.isSent(handover.channel)
+        else { return false }
+        return !LiveActivityFacts.mayBe(in: handover.content) && recipient.registration(of: device)?.kind == .device
+    }
+
     /// A device leaves: it is asked to remove what it shows or may show.
     ///
     /// - Parameter id: of the cause.
@@ -13,6 +21,13 @@ extension Turn {
             list([device], on: rules.channels.route(of: handover.channel))
             entry.handover?.devices?.removeUTF8(of: device)
             withdraw()
+        } else if let handover = entry.handover, mayHaveBeenAddressed(to: device) {
+            isChanged = true
+            let channel = rules.channels.route(of: handover.channel)
+            list([device], on: channel)
+            if let place = entry.screen?.place(of: device, on: channel) {
+                entry.screen?.targets[place].doubt(handover.showing)
+            }
         }
         if let delivered = entry.delivered, let details = delivered.details, details.devices.containsUTF8(of: device) {
             isChanged = true

@@ -69,7 +69,7 @@ extension Turn {
         guard removal.scope != .pending else { return isFound }
         if let delivered = entry.delivered {
             remove(delivered, by: removal.id, from: nil, removal.trace)
-            if let through = conditions.doubtThrough, removal.timestamp <= through { doubtEnd(of: delivered) }
+            if conditions.mayHaveBeenRead(removal.timestamp) { doubtEnd(of: delivered) }
             isFound = true
         } else if takeAwayLeftovers(removal) {
             isFound = true

@@ -45,12 +45,25 @@ struct Turn {
         var holdsTimers = false
         /// Nothing is sent after this instant: first, a marker must record that it may have been sent.
         var sendLimit = Timestamp.latest
-        /// The previous owner may have sent a request written up to this instant; nil when there is no doubt.
+        /// The previous owner may have sent something up to this instant; nil when there is no doubt.
         var doubtThrough: Timestamp?
         /// The log is read again and effects are discarded: what it does not decide begins afterwards.
         var isReplay = false
         /// The previous owner was of a version whose ids did not contain the key.
         var isDoubtFormer = false
+
+        /// How far ahead of the owner's clock that of a producer may be, in milliseconds.
+        static let clockDifference: Int64 = 1_000
+
+        /// Whether the previous owner may have read a record, and sent something for it.
+        ///
+        /// - Parameter timestamp: of the record.
+        func mayHaveBeenRead(_ timestamp: Timestamp) -> Bool {
+            doubtThrough.map { timestamp <= $0.adding(milliseconds: Self.clockDifference) } ?? false
+        }
+
+        /// Whether the backlog is being read, by which the previous owner may have acted.
+        var isBacklogInDoubt: Bool { holdsTimers && doubtThrough != nil }
     }
 
     /// What caused a turn: of what it publishes and sends.
@@ -195,7 +208,7 @@ struct Turn {
 
     /// Whether the backlog is being read, and what still waits for a region may have been sent for a fix in it.
     func mayHaveCrossed(on channel: ChannelName?) -> Bool {
-        conditions.holdsTimers && conditions.doubtThrough != nil && rules.mayHaveBeenHandedOver(channel)
+        conditions.isBacklogInDoubt && rules.mayHaveBeenHandedOver(channel)
     }
 
     /// Whether an event that hands over what is pending may have been published: nothing can take it back, so it is published
