@@ -120,7 +120,7 @@ struct PartitionCenter {
         window = DueWindow(from: firedThrough ?? .earliest)
         inUse = WorkingSet(rules.channels.grouping)
         bench = Turn(rules: rules, key: .none, at: now)
-        bench.conditions.doubtThrough = firedThrough
+        (bench.conditions.doubtThrough, bench.conditions.takenOverAt) = (firedThrough, now)
         bench.conditions.isDoubtFormer = isDoubtFormer
         inUse.totals = store.counts
         guard let firedThrough else { return }

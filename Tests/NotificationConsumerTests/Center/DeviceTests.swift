@@ -148,6 +148,8 @@ struct DeviceTests {
         var bench = Bench(rules)
         let events = bench.apply(Self.request("a", #"{"title":"T"}"#))
         #expect(events.summary == ["suppressed a!"] && events[0].reason == .noDevice)
+        // A replay could know devices.
+        #expect(bench.center.cut(at: at(1)).map(\.key) == [key("order").encoded])
     }
 
     @Test

@@ -107,6 +107,9 @@ struct LazyChangelogTests {
         let range = (bench.center.replayOffset(of: .requests) ?? 400)..<(bench.center.replayEnd(of: .requests) ?? 400)
         #expect(refused.isDisjoint(with: range))
         for input in log[Int(range.lowerBound)..<Int(range.upperBound)] { try again.center.replay(input, at: wall) }
+        var effects: [Effect] = []
+        again.center.exchangeEffects(with: &effects)
+        #expect(effects.isEmpty)
         for recipient in ["ana", "bo"] {
             for target in (0..<6).map({ key("k\($0)", recipient: recipient) }) {
                 let (was, now) = (bench.entry(target), again.entry(target))
@@ -185,6 +188,21 @@ struct LazyChangelogTests {
         try bench.commit()
         bench.apply(removal("r"), 10)
         #expect(bench.center.cut(at: at(20), all: true).isEmpty)
+    }
+
+    @Test func `what only the store has is forgotten there, too`() throws {
+        let limits = PartitionCenter.Limits(retention: 60_000)
+        var bench = Bench(limits: limits)
+        bench.apply(request("x", key("x")), 0)
+        bench.apply(request("y", key("y")), 0)
+        try bench.commit()
+        var next = Bench(over: bench.store, limits: limits)
+        _ = try next.center.forget(at: at(100_000))
+        // One of them comes back before the cut.
+        next.offset = 10
+        next.apply(request("z", key("y")), 100_000)
+        try next.commit()
+        #expect(next.store.counts.entries == 1 && next.entry(key("x")) == nil && next.entry(key("y")) != nil)
     }
 
     @Test func `an entry is not forgotten while a record that concerns it may be replayed`() throws {

@@ -31,7 +31,8 @@ struct LiveActivityDoubtTests {
         #expect(next.sends.map { LiveActivityTests.told($0) } == ["end 5"])
     }
 
-    @Test func `after a removal of the backlog the former activity is ended again, before the next content starts another`()
+    @Test
+    func `after a removal of the backlog the former activity is ended again, before the next content starts another`()
         throws
     {
         var bench = try LiveActivityTests.started()

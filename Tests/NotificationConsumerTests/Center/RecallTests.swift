@@ -197,6 +197,16 @@ struct RecallTests {
         #expect(Self.last(bench) == "\(id("b"))")
     }
 
+    @Test func `an answer in doubt settles where a notification is: nobody else is asked to remove it`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil))
+        bench.apply(try DeviceTests.device())
+        bench.apply(Self.response("r", to: "a", on: "phone"))
+        bench.fire(100_000)
+        #expect(bench.sends.count == 1 && bench.entry(key("order"))?.screen == nil)
+    }
+
     @Test func `a second answer takes nothing away from those that are still to remove it`() throws {
         var bench = Bench(Self.rules)
         bench.apply(DeviceTests.request("a", Self.content))
@@ -364,12 +374,13 @@ struct RecallTests {
         #expect(Self.last(next) == "recall phone" && next.devices.last?.shows == ["order"])
     }
 
-    @Test func `a device whose end was read before a request that the former owner may have sent to it is recalled`()
-        throws
-    {
+    @Test(arguments: [10, 1_000])
+    func `a device whose end was read before a request that the former owner may have sent to it is recalled`(
+        firedThrough: Int64
+    ) throws {
         var bench = try Self.bench()
         try bench.commit()
-        var next = Bench(Self.rules, over: bench.store, firedThrough: at(10))
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(firedThrough))
         (next.center.holdsTimers, next.offset, next.center.keepsRecipients) = (true, 10, true)
         next.apply(DeviceTests.gone(at: 5), 20)
         next.apply(DeviceTests.request("a", Self.content), 20)

@@ -140,9 +140,9 @@ struct RegionTests {
         bench.apply(Self.fix(false, 10), 10)
         #expect(bench.center.nextDue() == at(1000) && bench.fire(999).isEmpty)
         #expect(bench.fire(1000).summary == ["expired q!"])
-        #expect(bench.apply(Self.fix(true, 1001), 1001).isEmpty)
-        _ = try bench.center.forget(at: at(5000))
+        _ = try bench.center.forget(at: at(1000))
         #expect(bench.recipient(key(""))?.regions.isEmpty == true)
+        #expect(bench.apply(Self.fix(true, 1001), 1001).isEmpty)
 
         bench.apply(request("q2", Self.region(repeats: true), expiration: at(9000)), 6000)
         bench.apply(Self.fix(false, 6001), 6001)

@@ -55,6 +55,18 @@ struct ResponseTests {
         #expect(bench.entry(key("order"))?.delivered == nil)
     }
 
+    @Test func `after a restart the answer to what may have been sent has the category of that time`() throws {
+        let rules = LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test))
+        var bench = try Self.bench(rules)
+        bench.apply(DeviceTests.request("a", Self.order))
+        try bench.commit()
+        var next = Bench(rules, over: bench.store, firedThrough: at(1_000))
+        (next.center.categories, next.offset) = (bench.center.categories, 10)
+        next.apply(Self.response("r", to: "a", "track"), 2_000)
+        let event = try #require(next.responses.first)
+        #expect(event.matched && event.categoryIdentifier == "ORDER" && event.actionIdentifier == "track")
+    }
+
     @Test func `actions and typed text are those of the category; an empty text input is empty text`() throws {
         var bench = try Self.bench()
         for (name, action, text, expected) in [
@@ -187,6 +199,9 @@ struct ResponseTests {
         let expected: [DeliveryEventName] = [.deviceOpened, .deviceReceived, .devicePresented, .deviceReceived]
         #expect(bench.events.map(\.name) == expected && bench.events.map(\.device).last == "tablet")
         #expect(bench.events.allSatisfy { !$0.closes && !$0.isLate })
+        // The last one is read again.
+        bench.offset -= 1
+        #expect(bench.apply(Self.receipt(.received, "a", "tablet")).isEmpty && bench.outcomes.last == .duplicate)
         try bench.commit()
         var next = Bench(over: bench.store)
         next.offset = 20

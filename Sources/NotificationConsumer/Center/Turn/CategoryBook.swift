@@ -23,12 +23,6 @@ final class CategoryBook: Sendable {
     }
 
     /// The category that a content names in the application of a key; nil when there is none.
-    func category(of content: ArraySlice<UInt8>, for key: NotificationKey) -> NotificationCategory? {
-        guard !pages.isEmpty else { return nil }
-        return category(of: ContentFacts(content), in: content, for: key)
-    }
-
-    /// The category that a content names in the application of a key; nil when there is none.
     func category(of facts: ContentFacts, in content: ArraySlice<UInt8>, for key: NotificationKey)
         -> NotificationCategory?
     {

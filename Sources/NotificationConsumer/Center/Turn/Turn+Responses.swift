@@ -79,7 +79,7 @@ extension Turn {
         _ trace: CarriedTrace
     ) -> StateEntry.Delivered.Details {
         // After a restart its category is the present one.
-        let category = category ?? conditions.categories.category(of: content, for: key)
+        let category = category ?? conditions.categories.category(of: ContentFacts(content), in: content, for: key)
         return .init(
             content: content.count <= rules.keptContentBytes ? content : nil,
             category: category?.kept,

@@ -190,11 +190,11 @@ extension Turn {
     }
 
     /// Whether an earlier owner may have sent to a device: registrations are read before the requests of a backlog, and one that
-    /// ended there was still active for that owner.
+    /// this owner has ended was still active for that one.
     private func mayHaveGotten(_ device: RecipientRecord.RegisteredDevice) -> Bool {
         guard device.registration.kind == .device else { return false }
         guard let end = device.retiredAt else { return true }
-        return conditions.doubtThrough.map { end > $0 } ?? false
+        return conditions.doubtThrough != nil && end >= conditions.takenOverAt
     }
 
     /// A notification is delivered: what other targets have refused before does not count any more.

@@ -47,6 +47,8 @@ struct Turn {
         var sendLimit = Timestamp.latest
         /// The previous owner may have sent something up to this instant; nil when there is no doubt.
         var doubtThrough: Timestamp?
+        /// When this owner began.
+        var takenOverAt = Timestamp.earliest
         /// The log is read again and effects are discarded: what it does not decide begins afterwards.
         var isReplay = false
         /// The previous owner was of a version whose ids did not contain the key.
