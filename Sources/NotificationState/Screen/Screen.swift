@@ -340,15 +340,16 @@ package struct Screen: Sendable, Hashable {
         }
     }
 
-    /// The token of a Live Activity is known now: what waits for it on its device begins.
+    /// What waits for the token of a Live Activity on its device begins.
     ///
+    /// - Parameter start: of removals, whose decision may not be committed yet.
     /// - Returns: whether anything waits.
-    package mutating func endWait(forTokenOf device: String, at now: Timestamp) -> Bool {
+    package mutating func endWait(forTokenOf device: String, at now: Timestamp, removingAt start: Timestamp) -> Bool {
         var isFound = false
         for place in operations.indices
         where operations[place].awaitsToken && operations[place].devices.containsUTF8(of: device) {
             operations[place].awaitsToken = false
-            operations[place].phase = .waiting(until: now)
+            operations[place].phase = .waiting(until: operations[place].goal == .remove ? start : now)
             isFound = true
         }
         return isFound

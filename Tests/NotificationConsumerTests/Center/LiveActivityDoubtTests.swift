@@ -129,6 +129,17 @@ struct LiveActivityDoubtTests {
         #expect(bench.sends.last?.registration?.token == token)
     }
 
+    @Test func `an end that has waited for its token waits for the commit of its decision`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.center.sendLimit = at(5_000)
+        bench.apply(removal("r", key("order"), at: at(3_000)), 3_000)
+        bench.apply(try LiveActivityTests.activity(at: 4_000), 4_000)
+        #expect(bench.sends.count == 1)
+        bench.center.sendLimit = at(7_000)
+        bench.fire(5_001)
+        #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("end "))
+    }
+
     @Test func `an end that waits for its token was not sent by an owner before`() throws {
         var bench = try LiveActivityTests.started()
         bench.center.sendLimit = at(2_500)

@@ -219,7 +219,8 @@ extension Turn {
 
     /// What waits for the token of the activity on a target, or for its end, begins.
     mutating func endActivityWait(on target: String) {
-        if entry.screen?.endWait(forTokenOf: target, at: now) ?? false { isChanged = true }
+        let start = afterCommit
+        if entry.screen?.endWait(forTokenOf: target, at: now, removingAt: start) ?? false { isChanged = true }
     }
 
     /// The token of the activity on a target is gone, and with it the activity.

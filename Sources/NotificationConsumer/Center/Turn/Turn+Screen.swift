@@ -67,6 +67,11 @@ extension Turn {
         return true
     }
 
+    /// When the decisions of this turn are committed.
+    var afterCommit: Timestamp {
+        conditions.sendLimit == .latest ? now : max(now, conditions.sendLimit.adding(milliseconds: 1))
+    }
+
     private var causeOfOperations: Screen.Cause {
         let place = entry.applied[.requests]
         // Later than what was sent before.
@@ -74,11 +79,6 @@ extension Turn {
             entry.screen?.operations.map(\.sequence.time).max() ?? .earliest,
             entry.delivered?.at ?? .earliest
         )
-        var start = now
-        // The next owner may get another answer: the decision is committed first.
-        if cause.isTentative, conditions.sendLimit != .latest {
-            start = max(now, conditions.sendLimit.adding(milliseconds: 1))
-        }
         func sequence(_ time: Timestamp) -> OperationSequence {
             OperationSequence(life: place.life, offset: place.offset, time: time)
         }
@@ -86,7 +86,8 @@ extension Turn {
             now: now,
             coming: .init(sequence: sequence(entry.handover?.time ?? now), trace: entry.handover?.trace ?? cause.trace),
             correction: .init(sequence: sequence(max(cause.time ?? now, earlier)), trace: cause.trace, id: cause.id),
-            correctionStart: start
+            // The next owner may get another answer.
+            correctionStart: cause.isTentative ? afterCommit : now
         )
     }
 
