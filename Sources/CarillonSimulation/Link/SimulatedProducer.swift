@@ -301,6 +301,13 @@ final class SimulatedProducer {
         purge()
     }
 
+    /// Whether a newer producer has its transactional id.
+    var isFenced: Bool {
+        guard let transactionalID else { return false }
+        do { try broker.transactions.check(transactionalID, stamp) } catch { return true }
+        return false
+    }
+
     /// Changes the state after an error, as librdkafka does.
     func note(_ error: KafkaError) {
         if error.isFatal { state = .failed } else if error.requiresAbort { state = .mustAbort }

@@ -75,7 +75,7 @@ extension World {
             onFailure: { [unowned self] error in
                 guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
                 // An idle lane may detect late that another process took over its transactional id.
-                if KafkaError.isFencing(error) { return }
+                if KafkaError.isFencing(error) || isFencedEarlier(seat, error) { return }
                 // Without transactions: that it wrote to its changelog, before everything became calm.
                 if !options.isExactlyOnce, error as? LaneEnd == .changelogInterleaved, !isChangelogShared { return }
                 fail(Violation(.punctual, "\(seat.name) fails in undisturbed operation: \(error)"))
@@ -87,6 +87,11 @@ extension World {
                 onRefusal(seat.instance, refusal)
             }
         )
+    }
+
+    /// Whether the producer of a lane has failed before the call with the error: by a newer one with its id.
+    private func isFencedEarlier(_ seat: LaneSeat, _ error: any Error) -> Bool {
+        (error as? KafkaError)?.code == .fatal && links.contains { $0.name == seat.name && $0.producer.isFenced }
     }
 
     /// Whether several producers have written to one partition of the changelog in undisturbed operation.
