@@ -156,7 +156,7 @@ struct SimulationTests {
             (.capsEarly, 1), (.anchorsAtReading, 1), (.firesEarly, 1), (.firesLate, 17), (.ignoresExpiration, 3),
             (.readsToLastStable, 30), (.resumesFromGroup, 8), (.leavesOutUnchanged, 25), (.storeIsStale, 1),
             (.storeForgets, 1), (.storeMissesDue, 1), (.countsInitialSide, 1), (.countsLateFixes, 1),
-            (.forgetsSides, 1), (.forgetsChannels, 1), (.trustsSilence, 30), (.mixesEnrichments, 1),
+            (.forgetsSides, 1), (.forgetsChannels, 1), (.trustsSilence, 660), (.mixesEnrichments, 1),
             (.awaitsEnrichments, 1), (.forgetsDevices, 1), (.losesResponses, 1), (.losesRetirements, 1),
             (.repeatsResponses, 1), (.forgetsReceipts, 229), (.ignoresCollapseWindows, 1), (.endsRepeats, 1),
             (.forgetsHandovers, 10), (.forgetsScreens, 54), (.forgetsDelivered, 1), (.forgetsClosed, 1),
