@@ -60,7 +60,7 @@ extension Turn {
         let isAnswered = isOfHandover && entry.handover?.answer != nil
         switch isAnswered ? .accepted : result {
         case .accepted, .reduced, .removed:
-            if endsAnotherActivity(after: operation, send) { return true }
+            if endNextActivity(after: operation, send) { return true }
             if isOfHandover, let showing = operation.showing, entry.isInDoubt(showing) {
                 entry.handover?.isInDoubt = true
             }

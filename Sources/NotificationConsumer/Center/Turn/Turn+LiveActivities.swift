@@ -234,10 +234,10 @@ extension Turn {
         endActivityWait(on: target)
     }
 
-    /// An activity has ended: its token takes nothing more.
+    /// An activity has ended: its token takes nothing more, and the operation goes on with the next one of its target.
     ///
-    /// - Returns: whether the operation goes on: its target has the token of another activity, which an owner before may have started.
-    mutating func endsAnotherActivity(after operation: ScreenOperation, _ send: ChannelSend) -> Bool {
+    /// - Returns: false when the target has no token of another activity, which an owner before may have started.
+    mutating func endNextActivity(after operation: ScreenOperation, _ send: ChannelSend) -> Bool {
         // APNs goes on accepting what is sent to the token of an activity that has ended.
         guard operation.goal == .remove, let registration = send.registration, registration.kind == .liveActivity,
             let target = operation.devices.first

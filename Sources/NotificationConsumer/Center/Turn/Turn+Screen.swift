@@ -67,7 +67,7 @@ extension Turn {
         return true
     }
 
-    /// When the decisions of this turn are committed.
+    /// When what this turn decides is committed, at the earliest.
     var afterCommit: Timestamp {
         conditions.sendLimit == .latest ? now : max(now, conditions.sendLimit.adding(milliseconds: 1))
     }
