@@ -18,7 +18,7 @@ struct WebPushWorkerTests {
     private static let browser = #"""
         const fs = require("node:fs"), vm = require("node:vm");
         const listeners = {}, opened = [], sent = [];
-        let shown = [], badge = null;
+        let shown = [], badge = null, answers;
         const access = { url: "https://shop.example/push/v1/recipients/ana", token: "t" };
         const self = {
           addEventListener: (name, body) => { listeners[name] = body; },
@@ -35,16 +35,23 @@ struct WebPushWorkerTests {
             },
           },
         };
-        const fetch = async (url, { body, headers }) => { sent.push({ url, ...JSON.parse(body), as: headers.authorization }); };
+        const fetch = async (url, { body, headers }) => {
+          sent.push({ url, ...JSON.parse(body), as: headers.authorization });
+          await answers;
+        };
         vm.runInNewContext(fs.readFileSync(process.argv[2], "utf8"), { self, fetch, encodeURIComponent, Object, JSON, Number, Promise });
         (async () => {
           for (const step of JSON.parse(fs.readFileSync(process.argv[3], "utf8"))) {
-            let done = Promise.resolve();
-            const event = { waitUntil: promise => { done = promise; }, action: step.action ?? "" };
-            if (step.push) event.data = { json: () => step.push };
-            else event.notification = shown.find(one => one.title === step.title);
-            listeners[step.push ? "push" : step.on](event);
-            await done;
+            if (step.deaf) answers = new Promise(() => {});
+            const waits = (step.pushes ?? [step.push]).map(push => {
+              let done = Promise.resolve();
+              const event = { waitUntil: promise => { done = promise; }, action: step.action ?? "" };
+              if (push) event.data = { json: () => push };
+              else event.notification = shown.find(one => one.title === step.title);
+              listeners[push ? "push" : step.on](event);
+              return done;
+            });
+            await (step.deaf ? new Promise(resume => setTimeout(resume, 10)) : Promise.all(waits));
           }
           for (const one of sent) if (one.responseId) one.responseId = one.responseId.length;
           console.log(JSON.stringify({ titles: shown.map(one => one.title), badge, opened, sent }));
@@ -103,6 +110,20 @@ struct WebPushWorkerTests {
         let (first, second) = (try Self.push("First", sequence: 1), try Self.push("Second", sequence: 2))
         #expect(try Self.titles([second, first]) == ["Second"])
         #expect(try Self.titles([second, Self.removal(sequence: 1)]) == ["Second"])
+    }
+
+    @Test func `what comes at once is shown and closed in its order, also when Carillon does not answer`() throws {
+        let pushes = [
+            try Self.push("First", sequence: 1), try Self.removal(sequence: 2), try Self.push("Second", sequence: 3),
+            try Self.removal(sequence: 4), try Self.push("Third", sequence: 5),
+        ].compactMap { $0["push"] }
+        for isDeaf in [false, true] {
+            let atOnce = { (pushes: ArraySlice<JSONValue>) in
+                JSONValue.object([.init("pushes", .array(Array(pushes))), .init("deaf", .bool(isDeaf))])
+            }
+            #expect(try Self.titles([atOnce(pushes[..<4])]) == [])
+            #expect(try Self.titles([atOnce(pushes[...])]) == ["Third"])
+        }
     }
 
     @Test func `it tells what became of a notification, and opens its page`() throws {

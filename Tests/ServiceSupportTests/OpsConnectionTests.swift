@@ -35,6 +35,32 @@ struct OpsConnectionTests {
         "GET \(path) HTTP/1.1\r\nhost: localhost\r\n\(headers)\r\n"
     }
 
+    @Test("Those that come while it ends are closed, however it ends")
+    func late() async throws {
+        let logger = LoggingConfiguration(level: .critical).logger(label: "test")
+        for round in 0..<40 {
+            let server = OpsServer(
+                configuration: OpsConfiguration(port: 0),
+                health: Health(),
+                registry: registry,
+                logger: logger
+            )
+            let group = ServiceGroup(services: [server], logger: logger)
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                let port = try await server.port
+                for path in ["/metrics", "/health/live"] {
+                    tasks.addTask {
+                        for _ in 0..<20 { _ = try? await RawHTTP(port: port).send("GET", path) }
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(round / 2))
+                if round.isMultiple(of: 2) { await group.triggerGracefulShutdown() } else { tasks.cancelAll() }
+                while await tasks.nextResult() != nil {}
+            }
+        }
+    }
+
     @Test("A dripping one gets an answer and is closed")
     func slow() async throws {
         try await withServer {

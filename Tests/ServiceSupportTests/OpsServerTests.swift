@@ -4,6 +4,8 @@ import HTTPTesting
 import LocalBroker
 import Logging
 import Metrics
+import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import Testing
 
@@ -209,6 +211,14 @@ struct OpsServerTests {
             #expect(error?.description == "ops endpoint cannot listen on 127.0.0.1:\(port): \(said)")
             await #expect(throws: ListenError.self) { try await second.port }
         }
+    }
+
+    @Test func `its thread takes work after the end, for what a connection lets go of late`() async throws {
+        try await withServer { base in
+            let answer = try await get("\(base)/health/live")
+            #expect(answer.status == 200)
+        }
+        try await OpsServer.loops.any().submit {}.get()
     }
 
     @Test func `waiting for a port ends when the waiter is cancelled`() async throws {

@@ -5,8 +5,6 @@ import NIOHTTP1
 
 /// The framework's HTTP/1.1 connection with a ``ConnectionGuard``.
 struct GuardedChannel: ServerChildChannel {
-    typealias Value = HTTP1Channel.Value
-
     private let http: HTTP1Channel
     private let bounds: ConnectionBounds
     private let isTLS: Bool
@@ -41,19 +39,20 @@ struct GuardedChannel: ServerChildChannel {
         self.metrics = metrics
     }
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let accepted = AcceptedConnection(value)
             let pipeline = channel.pipeline.syncOperations
             let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: metrics)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(connection, position: .after(decoder))
             try pipeline.addHandler(LineWatch(connection), position: .before(decoder))
             try pipeline.addHandler(ConnectionGate(connection), position: .first)
-            return value
+            return accepted
         }
     }
 
-    func handle(value: Value, logger: Logger) async {
-        await http.handle(value: value, logger: logger)
+    func handle(value: AcceptedConnection, logger: Logger) async {
+        await http.handle(value: value.take(), logger: logger)
     }
 }

@@ -92,7 +92,7 @@ public struct OpsConfiguration: Sendable, Hashable {
 ///   `{"status":"not ready","components":[{"component":"kafka","why":"no broker answers"}]}`
 /// Components that work but are degraded are under `remarks`, in the same form, with either status.
 ///
-/// It has its own thread, so that it and the API cannot delay each other. A request has 10 s to arrive, a target 1 KiB,
+/// Its thread does nothing else, so that it and the API cannot delay each other. A request has 10 s to arrive, a target 1 KiB,
 /// header fields 16 KiB. A connection that is idle for 20 s is closed.
 public struct OpsServer: Service {
     private let configuration: OpsConfiguration
@@ -100,6 +100,9 @@ public struct OpsServer: Service {
     private let registry: PrometheusRegistry
     private let logger: Logger
     private let bound = BoundPort()
+
+    /// Never shut down: connections tell their loop that they are let go of, which may be after the server's end.
+    static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     /// Prepares the server; ``run()`` binds and serves.
     public init(configuration: OpsConfiguration, health: Health, registry: PrometheusRegistry, logger: Logger) {
@@ -120,10 +123,9 @@ public struct OpsServer: Service {
     ///
     /// - Throws: ``ListenError`` when the address cannot be bound.
     public func run() async throws {
-        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let outcome: Result<Void, any Error>
         do {
-            outcome = .success(try await application(on: loops).run())
+            outcome = .success(try await application().run())
         } catch let error as IOError {
             outcome = .failure(
                 ListenError(
@@ -139,11 +141,10 @@ public struct OpsServer: Service {
         }
         // Only callers of a server that never listened are still waiting.
         bound.resolve(outcome.flatMap { .failure(CancellationError()) })
-        try? await loops.shutdownGracefully()
         try outcome.get()
     }
 
-    private func application(on loops: MultiThreadedEventLoopGroup) -> Application<RouteResponder> {
+    private func application() -> Application<RouteResponder> {
         let metrics = ConnectionMetrics(
             name: "ops",
             statuses: [200, 400, 403, 404, 405, 408, 414, 431, 501, 503],
@@ -167,8 +168,9 @@ public struct OpsServer: Service {
             logger: logger
         )
         let names = configuration.names
-        let pages = SharedPage(on: loops.any(), registry)
-        return listener.application(routes(pages), access: AccessControl(.names(names)), on: .shared(loops)) { port in
+        let pages = SharedPage(on: Self.loops.any(), registry)
+        let access = AccessControl(.names(names))
+        return listener.application(routes(pages), access: access, on: .shared(Self.loops)) { port in
             bound.resolve(.success(port))
         }
     }

@@ -19,8 +19,8 @@ from browser import Failure, wait
 from chromium import Chromium
 from firefox import Firefox
 
-SHOWN = ("navigator.serviceWorker.ready.then(worker => worker.getNotifications())"
-         ".then(all => all.map(({title, body}) => body ? `${title}: ${body}` : title))")
+TEXTS = "getNotifications().then(all => all.map(({title, body}) => body ? `${title}: ${body}` : title))"
+SHOWN = f"navigator.serviceWorker.ready.then(worker => worker.{TEXTS})"
 
 
 def ask(method: str, url: str, body=None, context=None):
@@ -47,8 +47,11 @@ class World:
         try:
             self.browser.until(f"the step {name} with {text!r}", find)
         except Failure as failure:
-            steps = self.browser.run("[...document.querySelectorAll('#steps .step')].slice(0, 20).map(one => one.textContent)")
-            raise Failure(f"{failure}; there are {steps}") from None
+            raise Failure(f"{failure}; {self.steps()}") from None
+
+    def steps(self) -> str:
+        steps = self.browser.run("[...document.querySelectorAll('#steps .step')].slice(0, 20).map(one => one.textContent)")
+        return f"the page has the steps {steps}"
 
     def expect(self, *titles: str):
         """The browser shows these notifications."""
@@ -144,6 +147,7 @@ def in_chromium(program: str, page: str, api: str, service: str, certificate: st
         chromium.run("caches.open('carillon').then(cache => cache.put('/carillon-access', new Response(" + access + ")))")
         chromium.run("navigator.serviceWorker.register('/carillon-worker.js').then(() => navigator.serviceWorker.ready)"
                      ".then(() => true)")
+        worker = chromium.worker()
         count = 0
 
         def relay():
@@ -154,11 +158,18 @@ def in_chromium(program: str, page: str, api: str, service: str, certificate: st
                 chromium.deliver(origin, json.dumps(one["message"]))
             count = len(got)
 
+        def shown():
+            """Asked when the worker is not showing anything: Chromium forgets what it is asked for before it is on the screen."""
+            return chromium.run(f"last.then(() => self.registration.{TEXTS})", worker)
+
         def expect(*titles):
             def is_so():
                 relay()
-                return chromium.run(SHOWN) == list(titles)
-            wait(f"it shows {titles}", is_so)
+                return shown() == list(titles)
+            try:
+                wait(f"it shows {titles}", is_so)
+            except Failure as failure:
+                raise Failure(f"{failure}, but {shown()}, of {count} messages; {world.steps()}") from None
 
         ask("PUT", f"{api}/v1/categories", {"categories": [{"identifier": "ORDER", "actions": [
             {"identifier": "later", "title": "Later"}]}]})
@@ -171,7 +182,7 @@ def in_chromium(program: str, page: str, api: str, service: str, certificate: st
         chromium.run(
             "(async () => { const [notification] = await self.registration.getNotifications();"
             " self.dispatchEvent(new NotificationEvent('notificationclick', {notification, action: 'later'})); })()",
-            chromium.worker())
+            worker)
         world.step("answered", "later on chromium")
         expect()
         world.send("order", {"title": "Again"})

@@ -123,13 +123,13 @@ class Chromium(Browser):
 
     def deliver(self, origin: str, data: str):
         """A push message with this text reaches the service worker of an origin."""
+        def registrations():
+            self.run("1")
+            return [
+                one for event in self.events if event.get("method") == "ServiceWorker.workerRegistrationUpdated"
+                for one in event["params"]["registrations"] if not one["isDeleted"] and one["scopeURL"].startswith(origin)]
+
         self.page("ServiceWorker.enable")
-        self.run("1")
-        registrations = [
-            one for event in self.events if event.get("method") == "ServiceWorker.workerRegistrationUpdated"
-            for one in event["params"]["registrations"] if not one["isDeleted"] and one["scopeURL"].startswith(origin)]
-        if not registrations:
-            raise Failure(f"no service worker of {origin}")
+        registration = wait(f"{origin} has a service worker", registrations)[-1]
         self.page(
-            "ServiceWorker.deliverPushMessage", origin=origin, registrationId=registrations[-1]["registrationId"],
-            data=data)
+            "ServiceWorker.deliverPushMessage", origin=origin, registrationId=registration["registrationId"], data=data)

@@ -4,8 +4,18 @@
 
 const sequence = shown => shown?.data?.carillon?.sequence ?? "";
 
-self.addEventListener("push", event => event.waitUntil(received(event.data?.json() ?? {})));
+// One after the other: a browser gives at once what came while it was off, and a removal closes only what is shown already.
+let last = Promise.resolve();
 
+self.addEventListener("push", event => {
+  const message = event.data?.json() ?? {};
+  const shown = last.then(() => received(message));
+  last = shown.catch(() => {});
+  // The next one does not wait for Carillon's answer.
+  event.waitUntil(shown.then(origin => tell("receipts", origin, { receipt: "presented" })));
+});
+
+// What the notification that it has shown says of itself.
 async function received(message) {
   // What was delivered after a removal stays.
   for (const [tag, removed] of Object.entries(message.carillon?.remove ?? {}))
@@ -20,7 +30,7 @@ async function received(message) {
   // An older one that comes late does not take the place of a newer one.
   if (sequence(shown) > sequence(options)) return;
   await self.registration.showNotification(title, options);
-  await tell("receipts", options.data.carillon, { receipt: "presented" });
+  return options.data.carillon;
 }
 
 self.addEventListener("notificationclick", event => {

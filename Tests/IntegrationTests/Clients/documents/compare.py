@@ -83,7 +83,7 @@ def made_calls(url: str, folder: str) -> subprocess.CompletedProcess:
             "--url", url, "--checks", CHECKS, "--phases", "examples,coverage,fuzzing", "--max-examples", "10",
             "--generation-deterministic", "--no-shrink", "--continue-on-failure", "--no-color", "--warnings", "off",
         ],
-        capture_output=True, text=True, cwd=folder, timeout=400,
+        capture_output=True, text=True, cwd=folder, timeout=800,
     )
 
 
