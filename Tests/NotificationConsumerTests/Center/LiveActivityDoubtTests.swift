@@ -47,13 +47,14 @@ struct LiveActivityDoubtTests {
         #expect(next.sends.count == 2 && LiveActivityTests.told(next.sends.last).hasPrefix("liveActivityStart "))
     }
 
-    @Test func `each activity is ended that an owner before may have left or started`() throws {
+    @Test(arguments: [ChannelResult.removed(.requested), .gone(at(2_900))])
+    func `each activity is ended that an owner before may have left or started`(_ first: ChannelResult) throws {
         var bench = try LiveActivityTests.endedInDoubt()
         let token = String(repeating: "be", count: 32)
         bench.apply(try LiveActivityTests.activity("phone-second", token: token, at: 2_500), 2_500)
         bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 3_000), 3_000)
         #expect(bench.sends.last?.registration?.token == token)
-        try bench.answer(.removed(.requested), 3_100)
+        try bench.answer(first, 3_100)
         #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("end "))
         #expect(bench.sends.last?.registration?.token != token)
         try bench.answer(.removed(.requested), 3_200)

@@ -72,6 +72,7 @@ extension Turn {
             }
         case .rejected(let reason): refuse(operation, reason)
         case .gone(let instant):
+            if endNextActivity(after: operation, send) { return true }
             refuse(operation, .unregistered)
             retire(operation.devices, send.registration, goneAt: instant)
         case .failed, .unanswered, .deferred:
@@ -106,7 +107,10 @@ extension Turn {
     mutating func retire(_ devices: [String], _ registration: DeviceRegistration?, goneAt instant: Timestamp) {
         guard var device = devices.first, let registration else { return }
         // The token of a Live Activity has a name of its own.
-        if registration.kind == .liveActivity { device = recipient.name(of: registration) ?? device }
+        if registration.kind == .liveActivity {
+            guard let name = recipient.name(of: registration) else { return }
+            device = name
+        }
         let signal = RetirementSignal(
             application: key.application,
             device: device,

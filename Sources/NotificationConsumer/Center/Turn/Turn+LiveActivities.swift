@@ -238,7 +238,7 @@ extension Turn {
     ///
     /// - Returns: false when the target has no token of another activity, which an owner before may have started.
     mutating func endNextActivity(after operation: ScreenOperation, _ send: ChannelSend) -> Bool {
-        // APNs goes on accepting what is sent to the token of an activity that has ended.
+        // APNs goes on accepting what is sent to the token of an activity that has ended, or answers that it is gone.
         guard operation.goal == .remove, let registration = send.registration, registration.kind == .liveActivity,
             let target = operation.devices.first
         else { return false }
