@@ -116,6 +116,18 @@ final class StateObserver {
         return nil
     }
 
+    /// Whether a device shows an occurrence, as far as the changelog knows for certain.
+    func shows(_ showing: Showing, of key: NotificationKey, on device: String) -> Bool {
+        partitions.contains {
+            guard let entry = $0.entries[key] else { return false }
+            if let target = entry.screen?.targets.first(where: { $0.device == device }) {
+                return target.surelyShows(showing)
+            }
+            guard let delivered = entry.delivered, delivered.showing.isSameOccurrence(as: showing) else { return false }
+            return delivered.details?.devices.contains(device) ?? false
+        }
+    }
+
     /// Whether a device goes on showing what it showed when it refused the next notification, and the entry knows that.
     func isLeft(_ showing: Showing, of key: NotificationKey, on device: String) -> Bool {
         partitions.contains {
