@@ -104,6 +104,17 @@ struct SimulatedLinkTests {
         #expect(reader.hooks == ["assign [0, 1]"])
     }
 
+    @Test func `a member that gives up its session while it waits for a round leaves no other member behind`() throws {
+        let group = cluster.broker.group
+        group.join("one that never joins again")
+        cluster.timeline.advance(to: cluster.timeline.now + GroupCoordinator.initialDelay)
+        let reader = try Reader(cluster.link())
+        reader.link.loseCoordinator(for: 9_999_000)
+        try reader.poll(seconds: 80)
+        #expect(group.memberIDs.count == 1)
+        #expect(reader.owned == [0, 1])
+    }
+
     @Test func `a slow broker accepts records one after the other, at its rate`() throws {
         cluster.broker.bytesPerSecond = 1000
         let began = cluster.timeline.now

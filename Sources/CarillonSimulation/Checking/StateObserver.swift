@@ -116,15 +116,15 @@ final class StateObserver {
         return nil
     }
 
-    /// Whether a device shows an occurrence, as far as the changelog knows for certain.
+    /// Whether a device is known to show an occurrence by the changelog, whatever else it may show.
     func shows(_ showing: Showing, of key: NotificationKey, on device: String) -> Bool {
         partitions.contains {
             guard let entry = $0.entries[key] else { return false }
             if let target = entry.screen?.targets.first(where: { $0.device == device }) {
-                return target.surelyShows(showing)
+                return target.sure?.isSameOccurrence(as: showing) ?? false
             }
             guard let delivered = entry.delivered, delivered.showing.isSameOccurrence(as: showing) else { return false }
-            return delivered.details?.devices.contains(device) ?? false
+            return delivered.devices.containsUTF8(of: device)
         }
     }
 

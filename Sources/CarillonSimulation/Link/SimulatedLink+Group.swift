@@ -102,9 +102,9 @@ extension SimulatedLink {
         timeline.add(at: noCoordinatorUntil) { [weak self] in self?.regainCoordinator() }
     }
 
-    /// The connection works again.
+    /// The connection works again. A client that has given up its session sends nothing more under its old member id.
     private func regainCoordinator() {
-        if !isDead, !isClosed, !hasNoCoordinator, !process.isPaused { group.sendHeartbeats(memberID) }
+        if isMember, !isDead, !isClosed, !hasNoCoordinator, !process.isPaused { group.sendHeartbeats(memberID) }
     }
 
     /// Ends all faults.
