@@ -132,7 +132,7 @@ package struct PresentedDevice: Hashable, Sendable {
         try scanner.object(of: Field.self, from: .record) { scanner, field throws(ModelError) in
             switch field {
             case .device: name = scanner.materialise(try scanner.string())
-            case .presentation: device.presentation = try scanner.options(PresentationOptions.self)
+            case .presentation: device.presentation = try PresentationOptions(&scanner)
             case .badge: device.badge = try scanner.integer(in: 0...ModelLimits.badge)
             case .interruptionLevel: device.interruptionLevel = try scanner.choice(InterruptionLevel.self)
             case .localization: device.localization = scanner.materialise(try scanner.string())

@@ -74,7 +74,7 @@ extension NotificationAction: Hashable {
 }
 
 extension NotificationAction: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.identifier, identifier, &out)
         object.member(Field.title, title, &out)
@@ -86,7 +86,7 @@ extension NotificationAction: JSONWritable {
 }
 
 extension NotificationAction.Options: NamedOptions {
-    package static let names: [(name: StaticString, option: NotificationAction.Options)] = [
+    @usableFromInline package static let names: [(name: StaticString, option: NotificationAction.Options)] = [
         ("authenticationRequired", .authenticationRequired), ("destructive", .destructive), ("foreground", .foreground),
     ]
 }
@@ -107,7 +107,7 @@ extension NotificationAction.TextInput: JSONWritable {
         (self.buttonTitle, self.placeholder) = (buttonTitle, placeholder)
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.buttonTitle, buttonTitle.isEmpty ? nil : buttonTitle, &out)
         object.member(Field.placeholder, placeholder.isEmpty ? nil : placeholder, &out)

@@ -116,7 +116,7 @@ extension NotificationCategory: Hashable {
 }
 
 extension NotificationCategory: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.identifier, identifier, &out)
         if !actions.isEmpty {
@@ -134,7 +134,7 @@ extension NotificationCategory: JSONWritable {
 }
 
 extension NotificationCategory.Options: NamedOptions {
-    package static let names: [(name: StaticString, option: NotificationCategory.Options)] = [
+    @usableFromInline package static let names: [(name: StaticString, option: NotificationCategory.Options)] = [
         ("customDismissAction", .customDismissAction), ("allowInCarPlay", .allowInCarPlay),
         ("hiddenPreviewsShowTitle", .hiddenPreviewsShowTitle),
         ("hiddenPreviewsShowSubtitle", .hiddenPreviewsShowSubtitle), ("allowAnnouncement", .allowAnnouncement),

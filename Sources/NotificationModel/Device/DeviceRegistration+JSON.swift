@@ -79,7 +79,7 @@ extension DeviceRegistration: JSONWritable {
     }
 
     /// Appends the JSON object.
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         writeMembers(to: &out, &object)
         object.end(&out)

@@ -154,7 +154,7 @@ extension DeviceSettings: JSONWritable {
         self = settings
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         for (index, name) in Self.names.enumerated() {
             let value = Int(truncatingIfNeeded: bits >> UInt32(2 * index) & 3)

@@ -57,7 +57,7 @@ public enum RequestID: Hashable, Sendable {
     }
 
     /// Appends the id as a JSON string.
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         switch self {
         case .uuid(let value):
             out.append(0x22)

@@ -1,4 +1,5 @@
 /// Writes the members of one object with braces and commas; omits nil values.
+@usableFromInline
 package struct JSONObjectWriter {
     @usableFromInline
     var isFirst = true
@@ -79,38 +80,41 @@ package struct JSONObjectWriter {
 }
 
 /// A value that is written as one JSON value.
+@usableFromInline
 package protocol JSONWritable {
     func writeJSON(to out: inout [UInt8])
 }
 
 extension String: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(string: self, to: &out) }
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(string: self, to: &out) }
 }
 
 extension StaticString: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) { withUTF8Buffer { JSONWriter.append(string: .init($0), to: &out) } }
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
+        withUTF8Buffer { JSONWriter.append(string: .init($0), to: &out) }
+    }
 }
 
 extension Bool: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(bool: self, to: &out) }
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(bool: self, to: &out) }
 }
 
 extension Double: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(number: self, to: &out) }
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(number: self, to: &out) }
 }
 
 extension Int64: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(number: self, to: &out) }
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(number: self, to: &out) }
 }
 
 extension Timestamp: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(timestamp: self, to: &out) }
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) { JSONWriter.append(timestamp: self, to: &out) }
 }
 
 extension RequestID: JSONWritable {}
 
 extension Array: JSONWritable where Element: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         out.append(0x5B)
         // In place: a loop over the elements would copy each.
         for index in indices {

@@ -1,4 +1,5 @@
 /// A set of options that is a JSON array of their names.
+@usableFromInline
 package protocol NamedOptions: OptionSet, JSONWritable where Element == Self, RawValue == UInt8 {
     /// All options in the order in which they are written.
     static var names: [(name: StaticString, option: Self)] { get }
@@ -7,7 +8,7 @@ package protocol NamedOptions: OptionSet, JSONWritable where Element == Self, Ra
 }
 
 extension NamedOptions {
-    package static var aliases: [(name: StaticString, option: Self)] { [] }
+    @usableFromInline package static var aliases: [(name: StaticString, option: Self)] { [] }
 
     package static func named(_ name: FieldName) -> Self? {
         for known in names where FieldName(stringLiteral: known.name) == name { return known.option }
@@ -15,7 +16,7 @@ extension NamedOptions {
         return nil
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         out.append(0x5B)
         var isFirst = true
         for known in Self.names where contains(known.option) {
@@ -31,7 +32,7 @@ extension NamedOptions {
 
 extension JSONScanner {
     /// An array of the names of options, each once.
-    package mutating func options<Options: NamedOptions>(_ type: Options.Type) throws(ModelError) -> Options {
+    mutating func options<Options: NamedOptions>(_ type: Options.Type) throws(ModelError) -> Options {
         var options: Options = []
         try array { scanner, _ throws(ModelError) in
             let text = try scanner.string()

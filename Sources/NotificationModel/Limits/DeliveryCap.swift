@@ -23,7 +23,7 @@ extension DeliveryCap: JSONWritable {
         case count, period
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.count, Int64(count), &out)
         object.member(Field.period, Double(period) / 1000, &out)

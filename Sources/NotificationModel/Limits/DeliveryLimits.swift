@@ -67,7 +67,7 @@ extension DeliveryLimits: JSONWritable {
         self.init(quietHours, cap, digest)
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.quietHours, quietHours, &out)
         object.member(Field.cap, cap, &out)

@@ -82,7 +82,7 @@ extension DigestPolicy: JSONWritable {
         case by, window, title, body
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.by, by.rawValue, &out)
         object.member(Field.window, Double(window) / 1000, &out)

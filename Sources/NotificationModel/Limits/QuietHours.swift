@@ -91,7 +91,7 @@ extension QuietHours: JSONWritable {
         case start, end, policy, timeZone
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.start, Self.text(start), &out)
         object.member(Field.end, Self.text(end), &out)

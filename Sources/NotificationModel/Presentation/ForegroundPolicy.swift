@@ -12,7 +12,7 @@ public enum ForegroundPolicy: Sendable, Hashable {
 extension ForegroundPolicy: JSONWritable {
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         switch scanner.peek() {
-        case 0x5B: self = .options(try scanner.options(PresentationOptions.self))
+        case 0x5B: self = .options(try PresentationOptions(&scanner))
         case 0x6E:
             try scanner.literal("null")
             self = .unhandled
@@ -20,7 +20,7 @@ extension ForegroundPolicy: JSONWritable {
         }
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         switch self {
         case .options(let options): options.writeJSON(to: &out)
         case .unhandled: JSONWriter.append("null", to: &out)

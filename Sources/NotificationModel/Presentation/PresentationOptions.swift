@@ -22,9 +22,14 @@ public struct PresentationOptions: OptionSet, Sendable, Hashable {
 }
 
 extension PresentationOptions: NamedOptions {
-    package static let names: [(name: StaticString, option: PresentationOptions)] = [
+    @usableFromInline package static let names: [(name: StaticString, option: PresentationOptions)] = [
         ("banner", .banner), ("list", .list), ("sound", .sound), ("badge", .badge),
     ]
     /// The option of before iOS 14, bit 4.
-    package static let aliases: [(name: StaticString, option: PresentationOptions)] = [("alert", [.banner, .list])]
+    @usableFromInline package static let aliases: [(name: StaticString, option: PresentationOptions)] = [
+        ("alert", [.banner, .list])
+    ]
+
+    /// Reads an array of names.
+    package init(_ scanner: inout JSONScanner) throws(ModelError) { self = try scanner.options(Self.self) }
 }

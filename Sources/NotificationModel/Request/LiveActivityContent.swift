@@ -53,7 +53,7 @@ extension LiveActivityContent: JSONWritable {
         )
     }
 
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(LiveActivityField.attributesType, attributesType, &out)
         if let attributes {

@@ -64,7 +64,7 @@ extension LocalizedTexts {
 }
 
 extension Localization: JSONWritable {
-    package func writeJSON(to out: inout [UInt8]) {
+    @usableFromInline package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member("key", key, &out)
         if let arguments {
