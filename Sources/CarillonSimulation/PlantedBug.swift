@@ -161,6 +161,10 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case updatesByStarting = "updates-by-starting"
     /// The timestamp of an update or an end is lower than that of the start.
     case lowersTimestamps = "lowers-timestamps"
+    /// An end does not say when a Live Activity disappears.
+    case dismissesAtOnce = "dismisses-at-once"
+    /// An end does not reach a broadcast channel, which accepts it.
+    case losesBroadcastEnds = "loses-broadcast-ends"
     /// A restore forgets that the tokens of activities have ended.
     case keepsEndedTokens = "keeps-ended-tokens"
     /// The registration of the token of an activity is not read.
@@ -211,7 +215,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     /// The bugs that need Live Activities.
     static let ofActivities: Set<PlantedBug> = [
-        .updatesByStarting, .lowersTimestamps, .keepsEndedTokens, .losesActivityTokens,
+        .updatesByStarting, .lowersTimestamps, .dismissesAtOnce, .losesBroadcastEnds, .keepsEndedTokens,
+        .losesActivityTokens,
     ]
 
     /// The bugs that need business events.

@@ -5,6 +5,12 @@ import NotificationState
 
 /// The newest push to each Live Activity, and what committed events confirm.
 struct ActivityChecks {
+    enum Target: Hashable {
+        case activity(Int)
+        /// Its id.
+        case channel(String)
+    }
+
     /// The timestamp of a push, and what it was for.
     struct Push: Equatable {
         var timestamp: Int64
@@ -24,8 +30,10 @@ struct ActivityChecks {
         }
     }
 
-    /// By activity.
-    var last: [Int: Push] = [:]
+    /// By activity, and by broadcast channel.
+    var last: [Target: Push] = [:]
+    /// What the newest removal of a key has taken away, by committed events.
+    private(set) var removed: [NotificationKey: (id: RequestID, left: String?)] = [:]
     /// How many events were read.
     private var read = 0
 
@@ -35,10 +43,14 @@ struct ActivityChecks {
             let event = observed.event
             var phones: [String] = []
             switch event.name {
-            case .delivered: phones = event.devices.map(SimulatedDevices.accepted) ?? []
+            case .delivered:
+                removed[event.key] = nil
+                phones = event.devices.map(SimulatedDevices.accepted) ?? []
             case .deviceAttempted where event.outcome == .accepted: phones = event.device.map { [$0] } ?? []
             // Its end may be under way.
-            case .removed: activities.doubt(event.key)
+            case .removed:
+                removed[event.key] = (event.requestID, event.device)
+                activities.doubt(event.key)
             default: continue
             }
             for phone in phones {
@@ -62,21 +74,48 @@ extension World {
             let push = ActivityChecks.Push(send), let phone = send.devices.map(SimulatedDevices.names)?.first
         else { throw Violation(.activity, "\(text), which is no push of an activity") }
         activityChecks.follow(observer.events, devices.activities)
-        if registration.kind == .liveActivityStart {
-            try checkStart(send, on: phone, text)
-        } else {
+        if push.isEnd { try checkDismissal(send, on: phone, text) }
+        switch registration.kind {
+        case .liveActivityStart: try checkStart(send, on: phone, text)
+        case .broadcastChannel:
+            guard ActivityWorkload.isChannel(registration.token, of: send.key.recipient) else {
+                throw Violation(.activity, "\(text), to the channel of another recipient")
+            }
+            try checkTimestamp(push, to: .channel(registration.token), text)
+        default:
             guard let activity = devices.activities.number(of: registration.token),
                 devices.activities.all[activity].key == send.key, devices.activities.all[activity].phone == phone
             else { throw Violation(.activity, "\(text), to the token of another activity") }
             if push.isEnd { devices.activities.doubt(activity) }
-            // The pushes of an owner whose transaction was aborted are not known to the next one.
-            if let last = activityChecks.last[activity], last.assignmentID == push.assignmentID {
-                let isGrown =
-                    last.isSameContent(as: push) ? push.timestamp >= last.timestamp : push.timestamp > last.timestamp
-                guard isGrown else { throw Violation(.activity, "\(text), after the timestamp \(last.timestamp)") }
-            }
-            activityChecks.last[activity] = push
+            try checkTimestamp(push, to: .activity(activity), text)
         }
+    }
+
+    private func checkTimestamp(
+        _ push: ActivityChecks.Push,
+        to target: ActivityChecks.Target,
+        _ text: String
+    ) throws(Violation) {
+        // The pushes of an owner whose transaction was aborted are not known to the next one.
+        if let last = activityChecks.last[target], last.assignmentID == push.assignmentID {
+            let isGrown =
+                last.isSameContent(as: push) ? push.timestamp >= last.timestamp : push.timestamp > last.timestamp
+            guard isGrown else { throw Violation(.activity, "\(text), after the timestamp \(last.timestamp)") }
+        }
+        activityChecks.last[target] = push
+    }
+
+    /// An end has the date of dismissal of what was removed last, or of something newer, whose removal no committed event says yet. What
+    /// a phone has left ends at once.
+    private func checkDismissal(_ send: Issued<ChannelSend>, on phone: String, _ text: String) throws(Violation) {
+        guard let removed = activityChecks.removed[send.key], removed.left != phone, !scenario.forgets,
+            let first = observer.model.requests[removed.id]?.record.offset
+        else { return }
+        let date = send.activity?.dismissalDate
+        let isOne = observer.model.requests.values.contains {
+            $0.record.key == send.key && $0.record.offset >= first && $0.request.dismissalDate == date
+        }
+        if !isOne { throw Violation(.activity, "\(text), to be dismissed at \(date?.rfc3339 ?? "once")") }
     }
 
     private func checkStart(_ send: Issued<ChannelSend>, on phone: String, _ text: String) throws(Violation) {

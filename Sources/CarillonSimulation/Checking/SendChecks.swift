@@ -172,10 +172,15 @@ extension World {
             // Devices that became known since show it by their permission.
             let isUnnamed = known == [SimulatedDevices.unnamed]
             let isListed = isUnnamed || given[key].map { given in known.allSatisfy(given.contains) } ?? true
+            // An owner before may have sent it to a device that had to make room when the next one read the registrations.
+            func isUnreached(_ device: String) -> Bool {
+                devices.isDropped(device, of: key) && given[key]?.contains(device) == false
+            }
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
-                    || devices.activities.mayStay(key, on: device) || isEarly(showing) || isKept(showing, of: key)
+                    || devices.activities.mayStay(key, on: device) || isUnreached(device) || isEarly(showing)
+                    || isKept(showing, of: key)
                     || replaced[key]?.contains(showing) ?? false && state.isLeft(showing, of: key, on: device)
             }
             let missing = known.first { device in

@@ -3,7 +3,8 @@ import NotificationDelivery
 import NotificationModel
 import NotificationState
 
-/// The Live Activities on the phones: a push to a token that starts them makes one, and a push to the token of one updates or ends it.
+/// The Live Activities on the phones: a push to a token that starts them makes one, and a push to the token of one updates or ends it. A
+/// push to a broadcast channel is for those that follow it.
 final class SimulatedActivities {
     /// Why an activity is over.
     enum End {
@@ -35,7 +36,18 @@ final class SimulatedActivities {
         let begun: Int64
     }
 
+    /// What a broadcast channel has told the activities that follow it.
+    struct Channel {
+        var showing: Showing?
+        /// Seconds, of the newest push.
+        var timestamp: Int64
+        /// It was taken back, or while a push was on its way: nothing is known of it until the next one.
+        var isLeft = false
+    }
+
     private(set) var all: [Activity] = []
+    /// By the key of their registrations.
+    private var channels: [NotificationKey: Channel] = [:]
     private var numbers: [String: Int] = [:]
     /// By the key of its registration: when the token that starts activities was last taken back, in microseconds.
     private var takenBack: [NotificationKey: Int64] = [:]
@@ -51,9 +63,13 @@ final class SimulatedActivities {
         all.indices.filter { all[$0].end == nil && all[$0].key == key && all[$0].phone == phone }
     }
 
-    /// What a phone shows under a key: its newest activity.
+    /// What a phone shows under a key: its newest activity. For a channel, what those that follow it show.
     func showing(_ key: NotificationKey, on phone: String) -> Showing? {
-        running(key, on: phone).last.map { all[$0].showing }
+        channel(key, phone)?.showing ?? running(key, on: phone).last.map { all[$0].showing }
+    }
+
+    private func channel(_ key: NotificationKey, _ name: String) -> Channel? {
+        (try? key.withIdentifier(name)).flatMap { channels[$0] }
     }
 
     /// Whether the token is of an activity that is over.
@@ -96,6 +112,7 @@ final class SimulatedActivities {
     /// - Parameter phone: the key of its registration.
     func leave(_ phone: NotificationKey, at now: Int64) {
         takenBack[phone] = now
+        channels[phone]?.isLeft = true
         for number in started(by: phone) { (all[number].isLeft, all[number].confirmed) = (true, nil) }
     }
 
@@ -103,6 +120,7 @@ final class SimulatedActivities {
     ///
     /// - Parameter phone: the key of its registration.
     func clear(_ phone: NotificationKey) {
+        channels[phone] = nil
         for number in started(by: phone) { end(number, .phone) }
     }
 
@@ -120,6 +138,14 @@ final class SimulatedActivities {
     ) {
         guard let timestamp = send.activity?.timestamp else { return }
         let showing = Showing(send.requestID, send.occurrence)
+        let device = try? send.key.withIdentifier(phone)
+        // Its app may have taken the token back while the push was on its way.
+        let isLeft = device.flatMap { takenBack[$0] }.map { sent <= $0 } ?? false
+        if registration.kind == .broadcastChannel {
+            guard let device, timestamp >= channels[device]?.timestamp ?? .min else { return }
+            let shown = send.kind == .remove ? nil : showing
+            return channels[device] = Channel(showing: shown, timestamp: timestamp, isLeft: isLeft)
+        }
         if registration.kind == .liveActivityStart {
             guard send.kind != .remove else { return }
             var activity = Activity(
@@ -130,9 +156,7 @@ final class SimulatedActivities {
                 timestamp: timestamp,
                 begun: now
             )
-            // Its app may have taken the token back while the push was on its way.
-            let takenBack = (try? send.key.withIdentifier(phone)).flatMap { self.takenBack[$0] }
-            activity.isLeft = takenBack.map { sent <= $0 } ?? false
+            activity.isLeft = isLeft
             all.append(activity)
             _ = addToken(to: all.count - 1)
             return onStart(all.count - 1)
@@ -165,11 +189,11 @@ final class SimulatedActivities {
     /// Whether a phone may show nothing although the events say otherwise: a person has closed the activity, which its app tells
     /// later or not at all.
     func mayBeMissing(_ key: NotificationKey, on phone: String) -> Bool {
-        all.last { $0.key == key && $0.phone == phone }?.end == .person
+        all.last { $0.key == key && $0.phone == phone }?.end == .person || channel(key, phone)?.isLeft ?? false
     }
 
     /// Whether a phone may show what was to be ended: no app has registered a token of it.
     func mayStay(_ key: NotificationKey, on phone: String) -> Bool {
-        running(key, on: phone).last.map { !all[$0].isRegistered } ?? false
+        running(key, on: phone).last.map { !all[$0].isRegistered } ?? channel(key, phone)?.isLeft ?? false
     }
 }

@@ -88,6 +88,9 @@ final class SimulatedChannel: DeliveryChannel {
         }
         if bugs.contains(.trustsRejections), case .rejected = result { result = .accepted }
         if bugs.contains(.losesRecalls), send.kind == .remove { arrives = false }
+        if bugs.contains(.losesBroadcastEnds), send.kind == .remove, send.registration?.kind == .broadcastChannel {
+            arrives = false
+        }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }
         var told = arrival + random.number(1_000...50_000)
         let isLost = random.chance(rates.losing)
@@ -116,10 +119,10 @@ final class SimulatedChannel: DeliveryChannel {
 
     /// The send that the lane requests; planted bugs change it.
     private func rewrite(_ send: Issued<ChannelSend>) -> Issued<ChannelSend> {
-        guard !bugs.isDisjoint(with: PlantedBug.ofActivities), let registration = send.registration,
-            registration.kind == .liveActivity
-        else { return send }
+        guard !bugs.isDisjoint(with: PlantedBug.ofActivities), let registration = send.registration else { return send }
         var send = send
+        if bugs.contains(.dismissesAtOnce) { send.work.activity?.dismissalDate = nil }
+        guard registration.kind == .liveActivity else { return send }
         if bugs.contains(.updatesByStarting), send.kind != .remove {
             send.work.registration = ActivityWorkload.start(on: "a phone")
         }

@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import NotificationModel
 
@@ -8,6 +9,8 @@ final class ActivityWorkload {
     static let identifier = "order"
     private static let type = "Order"
     private static let phones = ["start-0", "start-1"]
+    /// The name of a broadcast channel, which is a device of a recipient like the phones.
+    private static let channel = "channel-0"
 
     private let timeline: Timeline
     private let devices: SimulatedDevices
@@ -15,8 +18,11 @@ final class ActivityWorkload {
     private let log: LoopLog
     private let scenario: Scenario
     private var random: SeededGenerator
+    /// For broadcast channels and dates of dismissal, which runs had not from the beginning: the other numbers stay the same.
+    private var additions: SeededGenerator
+    private let hasChannels: Bool
     private var number = 0
-    /// The phones that have registered a token to start activities, by their keys, and how often.
+    /// The phones that have registered a token to start activities, and the channels, by their keys, and how often.
     private var installations: [NotificationKey: Int] = [:]
     private var signedOut: Set<NotificationKey> = []
     /// Writes a request or a removal.
@@ -32,6 +38,9 @@ final class ActivityWorkload {
     ) {
         (self.timeline, self.devices, self.loop, self.log) = (timeline, devices, loop, log)
         (self.scenario, self.random) = (scenario, random)
+        var same = random
+        additions = same.split()
+        hasChannels = additions.chance(500)
         devices.activities.onStart = { [unowned self] in started($0) }
         devices.activities.onEnd = { [unowned self] in tellEnd(of: $0) }
     }
@@ -47,6 +56,13 @@ final class ActivityWorkload {
         for phone in Self.phones {
             guard let phone = key(recipient, phone) else { continue }
             if installations[phone] == nil || signedOut.contains(phone), random.chance(500) { register(phone) }
+        }
+        if hasChannels, let channel = key(recipient, Self.channel) {
+            if installations[channel] == nil || signedOut.contains(channel) {
+                if additions.chance(400) { register(channel) }
+            } else if additions.chance(50) {
+                signOut(channel)
+            }
         }
         guard let key = key(recipient, Self.identifier) else { return }
         for _ in 0..<random.pick([0, 1, 1, 2]) {
@@ -65,13 +81,17 @@ final class ActivityWorkload {
 
     private func request(_ key: NotificationKey) {
         number += 1
-        let state = "\"contentState\":{\"n\":\(number)}"
+        let dismissalDate =
+            additions.chance(300) ? now.adding(milliseconds: additions.number(-600...3_600) * 1_000) : nil
+        let date = dismissalDate.map { ",\"dismissalDate\":\"\($0)\"" } ?? ""
+        let state = "\"contentState\":{\"n\":\(number)}\(date)"
         var request = PublishedRecord.Request(content: "{\"liveActivity\":{\(state)}}")
         if random.chance(700) {
             let attributes = "\"attributesType\":\"\(Self.type)\",\"attributes\":{}"
             request.content = "{\"title\":\"A\",\"body\":\"B\",\"liveActivity\":{\(attributes),\(state)}}"
         }
         request.isActivity = true
+        request.dismissalDate = dismissalDate
         request.version = version()
         switch random.index(10) {
         case 0: request.collapseWindow = random.number(500...20_000)
@@ -118,14 +138,26 @@ final class ActivityWorkload {
         return registration
     }
 
-    /// The app registers the token to start activities, sometimes a new one.
+    /// A broadcast channel; its id is the name in Base64.
+    private static func channel(_ name: String) -> DeviceRegistration? {
+        try? DeviceRegistration(platform: "apns", token: Data(name.utf8).base64EncodedString(), kind: .broadcastChannel)
+    }
+
+    /// Whether a channel is the recipient's.
+    static func isChannel(_ token: String, of recipient: String) -> Bool {
+        Data(base64Encoded: token).map { String(decoding: $0, as: UTF8.self).hasSuffix(" \(recipient) \(channel)") }
+            ?? false
+    }
+
+    /// The app registers the token to start activities, or the channel, sometimes a new one.
     private func register(_ phone: NotificationKey) {
-        let installation = (installations[phone] ?? 0) + (random.chance(300) ? 1 : 0)
+        let isChannel = phone.identifier == Self.channel
+        let isNew = isChannel ? additions.chance(300) : random.chance(300)
+        let installation = (installations[phone] ?? 0) + (isNew ? 1 : 0)
         installations[phone] = installation
         signedOut.remove(phone)
-        guard var registration = Self.start(on: "\(installation) \(phone.recipient) \(phone.identifier)") else {
-            return
-        }
+        let name = "\(installation) \(phone.recipient) \(phone.identifier)"
+        guard var registration = isChannel ? Self.channel(name) : Self.start(on: name) else { return }
         registration.registeredAt = now
         log.note(device: phone.identifier, of: phone.recipient, isAuthorized: true)
         loop.appendDevice(phone.identifier, phone.recipient, registration.json)

@@ -33,6 +33,8 @@ struct PublishedRecord {
         var content: String
         /// It starts or updates a Live Activity.
         var isActivity = false
+        /// When the activity disappears after its end.
+        var dismissalDate: Timestamp?
         /// Its content asks for enrichment.
         var isEnriched = false {
             didSet { content = "{\"mutableContent\":true,\(content.dropFirst())" }
