@@ -97,6 +97,17 @@ extension World {
         return Set(ended.map(\.key))
     }
 
+    /// Whether a notification was delivered without a doubt, although an owner whose clock was behind that of the record may have sent it
+    /// before a marker said so: to devices that the next one knew no more.
+    private func wasUndoubted(_ showing: Showing, of key: NotificationKey) -> Bool {
+        !observer.wereClocksRight
+            && observer.events.contains { observed in
+                let event = observed.event
+                return event.name == .delivered && event.key == key && !event.inDoubt
+                    && Showing(event.requestID, event.occurrence) == showing
+            }
+    }
+
     /// Whether an owner whose clock was ahead has sent an occurrence that is not due yet: it is sent again at its time.
     private func isEarly(_ showing: Showing) -> Bool {
         guard !observer.wereClocksRight, let occurrence = showing.occurrence, occurrence > timeline.clock.wall else {
@@ -172,15 +183,11 @@ extension World {
             // Devices that became known since show it by their permission.
             let isUnnamed = known == [SimulatedDevices.unnamed]
             let isListed = isUnnamed || given[key].map { given in known.allSatisfy(given.contains) } ?? true
-            // An owner before may have sent it to a device that had to make room when the next one read the registrations.
-            func isUnreached(_ device: String) -> Bool {
-                devices.isDropped(device, of: key) && given[key]?.contains(device) == false
-            }
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
-                    || devices.activities.mayStay(key, on: device) || isUnreached(device) || isEarly(showing)
-                    || isKept(showing, of: key)
+                    || devices.activities.mayStay(key, on: device) || isEarly(showing) || isKept(showing, of: key)
+                    || given[key]?.contains(device) == false && wasUndoubted(showing, of: key)
                     || replaced[key]?.contains(showing) ?? false && state.isLeft(showing, of: key, on: device)
             }
             let missing = known.first { device in

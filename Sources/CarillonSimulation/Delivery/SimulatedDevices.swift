@@ -38,8 +38,6 @@ final class SimulatedDevices {
     private var openAnswers: [NotificationKey: [String: Set<RequestID>]] = [:]
     /// The number of sends when an app was last gone from a device: an earlier one does not reach it.
     private var goneBefore: [NotificationKey: Int] = [:]
-    /// Those that had to make room for others, by their keys: nobody reaches them.
-    private var dropped: Set<NotificationKey> = []
     /// What stands for the devices that the gateway knows.
     static let unnamed = "*"
     /// When the last send of each key arrives, in microseconds.
@@ -118,19 +116,6 @@ final class SimulatedDevices {
         guard let showing, let answers = openAnswers[key] else { return false }
         if device == Self.unnamed { return answers.values.contains { $0.contains(showing.requestID) } }
         return answers[device]?.contains(showing.requestID) ?? false
-    }
-
-    /// A device, or the token of an activity, had to make room for others.
-    ///
-    /// - Parameter device: the key of its registration.
-    func drop(_ device: NotificationKey) {
-        dropped.insert(device)
-        activities.drop(device)
-    }
-
-    /// Whether a device had to make room for others.
-    func isDropped(_ device: String, of key: NotificationKey) -> Bool {
-        (try? key.ofRecipient.withIdentifier(device)).map(dropped.contains) ?? false
     }
 
     /// An app is gone from a device.

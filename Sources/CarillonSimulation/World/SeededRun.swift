@@ -38,7 +38,7 @@ final class SeededRun {
         if let random = Self.loop(options, scenario) {
             let log = LoopLog(broker: world.broker, topics: world.topics, isExactlyOnce: options.isExactlyOnce)
             log.onGone = { [devices = world.devices] in devices.clear($0) }
-            log.onCapped = { [devices = world.devices] in devices.drop($0) }
+            log.onCapped = { [devices = world.devices] in devices.activities.drop($0) }
             log.onLeft = { [devices = world.devices, timeline = world.timeline] in
                 devices.activities.leave($0, at: timeline.now)
             }
