@@ -75,6 +75,36 @@ struct LiveActivityDoubtTests {
         #expect(LiveActivityTests.told(next.sends.last) == "end 5")
     }
 
+    @Test func `after an end that is sent again a broadcast channel gets what comes with a later timestamp`() throws {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try LiveActivityTests.device("match", "dHN0LWNobmw=", "broadcastChannel"))
+        bench.apply(LiveActivityTests.request("a", LiveActivityTests.content(15)))
+        try bench.answer(.accepted, 100)
+        bench.apply(removal("r", key("order"), at: at(2_000)), 2_000)
+        #expect(LiveActivityTests.told(bench.sends.last) == "end 2")
+        var next = try Self.successor(of: &bench)
+        let waits = LiveActivityTests.request("b", LiveActivityTests.content(9), at: 5_100, collapseWindow: 600)
+        next.apply(waits, 5_100)
+        next.center.holdsTimers = false
+        next.fire(5_200)
+        #expect(LiveActivityTests.told(next.sends.last) == "end 5")
+        try next.answer(.removed(.requested), 5_300)
+        next.fire(5_700)
+        #expect(LiveActivityTests.told(next.sends.last) == "broadcastChannel 6")
+    }
+
+    @Test func `a version before the time of what an owner before may have pushed is outdated`() throws {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try LiveActivityTests.phone())
+        var next = try Self.successor(of: &bench)
+        next.apply(LiveActivityTests.request("a", LiveActivityTests.content(15), at: 4_000), 6_000)
+        let version = at(0).rawValue / 1000
+        let older = LiveActivityTests.request("b", LiveActivityTests.content(9), at: 4_100, version: version + 3)
+        #expect(next.apply(older, 6_000).summary == ["superseded b!"])
+        let newer = LiveActivityTests.request("c", LiveActivityTests.content(9), at: 4_200, version: version + 4)
+        #expect(next.apply(newer, 6_000).summary == ["superseded a!"])
+    }
+
     @Test func `what caused an end without a removal comes with a later timestamp than the end`() throws {
         var bench = try LiveActivityTests.started()
         bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)

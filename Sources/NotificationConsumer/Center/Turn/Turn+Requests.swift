@@ -86,12 +86,23 @@ extension Turn {
         case .immediate(let window):
             guard window == 0 || request.timestamp.adding(milliseconds: window) <= through else { return }
             doubt(Showing(request.id, nil), of: request.content, on: request.channel)
+            doubtTimestamp(of: request, at: request.timestamp)
         case .scheduled(let schedule):
             let due = schedule.due(for: schedule.first, of: request.id)
             guard due <= min(now, through), request.expiration.map({ due < $0 }) ?? true else { return }
             doubt(Showing(request.id, schedule.first), of: request.content, on: request.channel)
+            doubtTimestamp(of: request, at: due)
         case .floating, .region: break
         }
+    }
+
+    /// The owner before may have pushed a Live Activity with the time as its timestamp: a phone ignores older versions.
+    private mutating func doubtTimestamp(of request: CenterInput.Request, at time: Timestamp) {
+        let seconds = max(0, time.rawValue / 1000)
+        guard request.version == nil, LiveActivityFacts.mayBe(in: request.content),
+            seconds > entry.version?.number ?? .min
+        else { return }
+        entry.version = .init(number: seconds, by: request.id)
     }
 
     /// Whether a fix of the backlog decides if it is in doubt when it expires.
