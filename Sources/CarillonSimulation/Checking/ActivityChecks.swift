@@ -81,7 +81,10 @@ extension World {
             guard ActivityWorkload.isChannel(registration.token, of: send.key.recipient) else {
                 throw Violation(.activity, "\(text), to the channel of another recipient")
             }
-            try checkTimestamp(push, to: .channel(registration.token), text)
+            let channel = ActivityChecks.Target.channel(registration.token)
+            // What follows an end is for the activities that were started since.
+            if !push.isEnd, activityChecks.last[channel]?.isEnd ?? false { activityChecks.last[channel] = nil }
+            try checkTimestamp(push, to: channel, text)
         default:
             guard let activity = devices.activities.number(of: registration.token),
                 devices.activities.all[activity].key == send.key, devices.activities.all[activity].phone == phone

@@ -49,6 +49,8 @@ final class SimulatedActivities {
     /// By the key of their registrations.
     private var channels: [NotificationKey: Channel] = [:]
     private var numbers: [String: Int] = [:]
+    /// The tokens that start activities, and the channels, that are gone.
+    var gone: Set<String> = []
     /// By the key of its registration: when the token that starts activities was last taken back, in microseconds.
     private var takenBack: [NotificationKey: Int64] = [:]
     /// Called with the number of each activity that a push has started or ended.
@@ -142,7 +144,9 @@ final class SimulatedActivities {
         // Its app may have taken the token back while the push was on its way.
         let isLeft = device.flatMap { takenBack[$0] }.map { sent <= $0 } ?? false
         if registration.kind == .broadcastChannel {
-            guard let device, timestamp >= channels[device]?.timestamp ?? .min else { return }
+            guard let device, channels[device].map({ $0.showing == nil || timestamp >= $0.timestamp }) ?? true else {
+                return
+            }
             let shown = send.kind == .remove ? nil : showing
             return channels[device] = Channel(showing: shown, timestamp: timestamp, isLeft: isLeft)
         }

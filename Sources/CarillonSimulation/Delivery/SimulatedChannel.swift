@@ -66,7 +66,7 @@ final class SimulatedChannel: DeliveryChannel {
         var arrives = true
         if isDead(send) {
             (arrives, result) = (false, .gone(timeline.clock.wall))
-        } else if rates.retiring > 0, send.registration?.kind != .liveActivity, random.chance(rates.retiring) {
+        } else if mayRetire(send) {
             // Where the app is gone, what it showed is gone, too.
             (arrives, result) = (send.kind == .remove, .gone(process.clock.wall))
         } else if random.chance(rates.failing) {
@@ -115,6 +115,17 @@ final class SimulatedChannel: DeliveryChannel {
             return true
         }
         return devices.activities.isOver(registration.token) && random.chance(300)
+    }
+
+    /// Whether the token of a device is gone; one that starts activities, until its app registers it again.
+    private func mayRetire(_ send: Issued<ChannelSend>) -> Bool {
+        let kind = send.registration?.kind
+        let isRetired = rates.retiring > 0 && kind != .liveActivity && random.chance(rates.retiring)
+        guard let token = send.registration?.token, kind == .liveActivityStart || kind == .broadcastChannel else {
+            return isRetired
+        }
+        if isRetired { devices.activities.gone.insert(token) }
+        return devices.activities.gone.contains(token)
     }
 
     /// The send that the lane requests; planted bugs change it.

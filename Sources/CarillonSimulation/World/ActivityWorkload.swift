@@ -159,6 +159,7 @@ final class ActivityWorkload {
         let name = "\(installation) \(phone.recipient) \(phone.identifier)"
         guard var registration = isChannel ? Self.channel(name) : Self.start(on: name) else { return }
         registration.registeredAt = now
+        devices.activities.gone.remove(registration.token)
         log.note(device: phone.identifier, of: phone.recipient, isAuthorized: true)
         loop.appendDevice(phone.identifier, phone.recipient, registration.json)
     }

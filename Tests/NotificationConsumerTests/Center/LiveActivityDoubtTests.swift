@@ -75,24 +75,6 @@ struct LiveActivityDoubtTests {
         #expect(LiveActivityTests.told(next.sends.last) == "end 5")
     }
 
-    @Test func `after an end that is sent again a broadcast channel gets what comes with a later timestamp`() throws {
-        var bench = Bench(LiveActivityTests.rules)
-        bench.apply(try LiveActivityTests.device("match", "dHN0LWNobmw=", "broadcastChannel"))
-        bench.apply(LiveActivityTests.request("a", LiveActivityTests.content(15)))
-        try bench.answer(.accepted, 100)
-        bench.apply(removal("r", key("order"), at: at(2_000)), 2_000)
-        #expect(LiveActivityTests.told(bench.sends.last) == "end 2")
-        var next = try Self.successor(of: &bench)
-        let waits = LiveActivityTests.request("b", LiveActivityTests.content(9), at: 5_100, collapseWindow: 600)
-        next.apply(waits, 5_100)
-        next.center.holdsTimers = false
-        next.fire(5_200)
-        #expect(LiveActivityTests.told(next.sends.last) == "end 5")
-        try next.answer(.removed(.requested), 5_300)
-        next.fire(5_700)
-        #expect(LiveActivityTests.told(next.sends.last) == "broadcastChannel 6")
-    }
-
     @Test func `a version before the time of what an owner before may have pushed is outdated`() throws {
         var bench = Bench(LiveActivityTests.rules)
         bench.apply(try LiveActivityTests.phone())

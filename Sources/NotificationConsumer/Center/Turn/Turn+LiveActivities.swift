@@ -189,35 +189,30 @@ extension Turn {
     /// later versions are compared with it.
     mutating func activityTimestamp(at place: Int) -> Int64 {
         guard let operation = entry.screen?.operations[place] else { return 0 }
+        if let known = operation.timestamp { return known }
+        let seconds = max(0, operation.sequence.time.rawValue / 1000)
         var id = operation.isQuiet ? nil : operation.showing?.requestID ?? operation.cause
         if operation.goal == .remove, entry.screen?.removal?.by != id {
             // What caused it may be a request whose own push comes after it, and later than it.
             id = operation.removes.last?.requestID ?? id
         }
-        let timestamp = operation.timestamp ?? activityTimestamp(of: operation, by: id)
-        if operation.timestamp == nil {
-            entry.screen?.operations[place].timestamp = timestamp
-            isReplayable = false
+        var timestamp = seconds
+        if let newest = entry.version {
+            // The occurrences of a repeat have one version.
+            // What is shown again comes after that, and so does an end that no removal asked for.
+            let isOwn =
+                newest.by == id && operation.showing?.round ?? 0 == 0
+                && (operation.goal != .remove || entry.screen?.removal?.by == id)
+            let next = newest.number < .max ? newest.number + 1 : newest.number
+            timestamp = isOwn ? newest.number : max(seconds, next)
+            if isOwn, operation.showing?.occurrence != nil { timestamp = max(timestamp, seconds) }
         }
-        // That of an end grows at a takeover.
-        if timestamp > entry.version?.number ?? .min, let by = id ?? operation.showing?.requestID ?? entry.version?.by {
+        entry.screen?.operations[place].timestamp = timestamp
+        if entry.version?.number != timestamp, let by = id ?? operation.showing?.requestID ?? entry.version?.by {
             entry.version = .init(number: timestamp, by: by)
-            isReplayable = false
         }
+        isReplayable = false
         return timestamp
-    }
-
-    private func activityTimestamp(of operation: ScreenOperation, by id: RequestID?) -> Int64 {
-        let seconds = max(0, operation.sequence.time.rawValue / 1000)
-        guard let newest = entry.version else { return seconds }
-        let next = newest.number < .max ? newest.number + 1 : newest.number
-        // The occurrences of a repeat have one version.
-        // What is shown again comes after that, and so does an end that no removal asked for.
-        let isOwn =
-            newest.by == id && operation.showing?.round ?? 0 == 0
-            && (operation.goal != .remove || entry.screen?.removal?.by == id)
-        guard isOwn else { return max(seconds, next) }
-        return operation.showing?.occurrence == nil ? newest.number : max(newest.number, seconds)
     }
 
     // MARK: - Tokens of activities
