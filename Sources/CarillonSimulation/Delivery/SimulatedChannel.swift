@@ -66,7 +66,7 @@ final class SimulatedChannel: DeliveryChannel {
         var arrives = true
         if isDead(send) {
             (arrives, result) = (false, .gone(timeline.clock.wall))
-        } else if mayRetire(send) {
+        } else if retires(send) {
             // Where the app is gone, what it showed is gone, too.
             (arrives, result) = (send.kind == .remove, .gone(process.clock.wall))
         } else if random.chance(rates.failing) {
@@ -117,8 +117,8 @@ final class SimulatedChannel: DeliveryChannel {
         return devices.activities.isOver(registration.token) && random.chance(300)
     }
 
-    /// Whether the token of a device is gone; one that starts activities, until its app registers it again.
-    private func mayRetire(_ send: Issued<ChannelSend>) -> Bool {
+    /// Draws whether the token of a device is gone; one that starts activities stays so until its app registers it again.
+    private func retires(_ send: Issued<ChannelSend>) -> Bool {
         let kind = send.registration?.kind
         let isRetired = rates.retiring > 0 && kind != .liveActivity && random.chance(rates.retiring)
         guard let token = send.registration?.token, kind == .liveActivityStart || kind == .broadcastChannel else {

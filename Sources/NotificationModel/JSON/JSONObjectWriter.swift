@@ -1,4 +1,6 @@
 /// Writes the members of one object with braces and commas; omits nil values.
+///
+/// `@usableFromInline`: without it other modules call the members instead of inlining them.
 @usableFromInline
 package struct JSONObjectWriter {
     @usableFromInline
