@@ -67,7 +67,7 @@ struct PartitionLogTests {
         log.append(record("b", "2", at: 100))
         log.compact(at: 150, tail: 3, lag: 0, deleteRetention: 100)
         #expect(log.read(from: 0, committed: true).records.map(\.offset) == [1, 2])
-        log.compact(at: 200, tail: 3, lag: 0, deleteRetention: 100)
+        log.compact(at: 250, tail: 3, lag: 0, deleteRetention: 100)
         #expect(log.read(from: 0, committed: true).records.map(\.offset) == [2])
     }
 

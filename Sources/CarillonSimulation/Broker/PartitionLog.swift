@@ -38,6 +38,8 @@ struct LogRecord {
 
 /// The log of one partition, with one replica that never fails: the high watermark is the end of the log.
 final class PartitionLog {
+    /// When they were cleaned first, by their offsets.
+    private var cleanedTombstones: [Int64: Int64] = [:]
     /// In the order of their offsets; compaction leaves gaps.
     private(set) var records: [LogRecord] = []
     /// The first offset of the log.
@@ -116,7 +118,8 @@ final class PartitionLog {
 
     // MARK: - Cleaning
 
-    /// Keeps the last record of each key; offsets do not change. Removes tombstones older than `deleteRetention`.
+    /// Keeps the last record of each key; offsets do not change. Removes tombstones `deleteRetention` after they were cleaned first, as
+    /// Kafka does (KIP-534): a reader that has begun before finds them.
     ///
     /// - Parameters:
     ///   - tail: The start of the active segment, which is not compacted.
@@ -135,7 +138,10 @@ final class PartitionLog {
             }
             if isAborted(record) { return true }
             if last[key] != record.offset { return true }
-            return record.value == nil && record.timestamp <= now - deleteRetention
+            guard record.value == nil else { return false }
+            let cleaned = cleanedTombstones[record.offset, default: now]
+            cleanedTombstones[record.offset] = cleaned
+            return cleaned <= now - deleteRetention
         }
     }
 

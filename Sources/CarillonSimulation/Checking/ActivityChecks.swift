@@ -51,7 +51,10 @@ struct ActivityChecks {
             case .removed:
                 removed[event.key] = (event.requestID, event.device)
                 activities.doubt(event.key)
-            default: continue
+            // What else ends may be taken away.
+            default:
+                if event.closes { removed[event.key] = nil }
+                continue
             }
             for phone in phones {
                 activities.confirm(Showing(event.requestID, event.occurrence), event.key, on: phone)
@@ -108,15 +111,18 @@ extension World {
         activityChecks.last[target] = push
     }
 
-    /// An end has the date of dismissal of what was removed last, or of something newer, whose removal no committed event says yet. What
-    /// a phone has left ends at once.
+    /// An end has the date of dismissal of what it takes away, of what was removed last, or of something newer, whose removal no committed
+    /// event says yet. What a phone has left ends at once.
     private func checkDismissal(_ send: Issued<ChannelSend>, on phone: String, _ text: String) throws(Violation) {
-        guard let removed = activityChecks.removed[send.key], removed.left != phone, !scenario.forgets,
-            let first = observer.model.requests[removed.id]?.record.offset
+        let requests = observer.model.requests
+        guard options.isExactlyOnce, !scenario.forgets,
+            let removed = activityChecks.removed[send.key], removed.left != phone,
+            let first = requests[removed.id]?.record.offset
         else { return }
         let date = send.activity?.dismissalDate
-        let isOne = observer.model.requests.values.contains {
-            $0.record.key == send.key && $0.record.offset >= first && $0.request.dismissalDate == date
+        let isOne = requests.contains { id, request in
+            request.record.key == send.key && (request.record.offset >= first || id == send.requestID)
+                && request.request.dismissalDate == date
         }
         if !isOne { throw Violation(.activity, "\(text), to be dismissed at \(date?.rfc3339 ?? "once")") }
     }

@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 
 /// Reads the committed records that the pipeline publishes, and checks each of them.
 final class Observer {
@@ -35,6 +36,9 @@ final class Observer {
     private var eventsByID: [String: Int] = [:]
     /// The requests and removals that events are of, or name as their cause.
     private(set) var answered: Set<RequestID> = []
+    /// What was delivered again under a key after it had been replaced: without transactions an owner that is late may deliver something
+    /// older in between.
+    private(set) var deliveredAgain: [NotificationKey: Showing] = [:]
     /// By request: its events, without repeats.
     private var eventsOfRequest: [RequestID: [Int]] = [:]
     /// By request: the events that closed it, without repeats.
@@ -132,10 +136,13 @@ final class Observer {
         try order.take(observed, model)
         if event.closes { opened.remove(event.requestID) }
         if [.scheduled, .held].contains(event.name) { opened.insert(event.requestID) }
+        let shown = event.name == .delivered ? Showing(event.requestID, event.occurrence) : nil
         if let first = eventsByID[observed.id], !isTakenAgain(observed, events[first]) {
             try checkRepeat(observed, of: events[first])
+            if let shown { deliveredAgain[event.key] = shown }
             return
         }
+        if shown != nil { deliveredAgain[event.key] = nil }
         let number = events.count
         events.append(observed)
         answered.insert(event.requestID)

@@ -188,6 +188,7 @@ extension World {
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
                     || devices.activities.mayStay(key, on: device) || isEarly(showing) || isKept(showing, of: key)
                     || given[key]?.contains(device) == false && wasUndoubted(showing, of: key)
+                    || observer.deliveredAgain[key] == showing
                     || replaced[key]?.contains(showing) ?? false && state.isLeft(showing, of: key, on: device)
             }
             let missing = known.first { device in

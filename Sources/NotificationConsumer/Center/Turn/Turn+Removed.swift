@@ -85,6 +85,8 @@ extension Turn {
         guard entry.screen?.removal?.isTold ?? false, !isReplaced,
             !removal.devices.contains(where: screen.isRemovalOpen)
         else { return }
+        // It is for those that may show the activity, too.
+        guard removal.dismissalDate == nil || !screen.operations.contains(where: { $0.goal == .remove }) else { return }
         entry.screen?.removal = nil
         isChanged = true
     }
