@@ -75,6 +75,27 @@ struct LiveActivityDoubtTests {
         #expect(LiveActivityTests.told(next.sends.last) == "end 5")
     }
 
+    @Test func `an end after the others has the same date of dismissal`() throws {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try LiveActivityTests.phone())
+        bench.apply(try LiveActivityTests.device("match", "dHN0LWNobmw=", "broadcastChannel"))
+        let date = at(3_600_000)
+        let content = LiveActivityTests.content(15, #","dismissalDate":"\#(date)""#)
+        bench.apply(LiveActivityTests.request("a", content))
+        #expect(bench.sends.map { LiveActivityTests.told($0) } == ["liveActivityStart 0", "broadcastChannel 0"])
+        try bench.answer(.accepted, 100, number: 0)
+        try bench.answer(.deferred(retryAfter: 1_000), 200, number: 1)
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        bench.fire(10_000)
+        // The channel has not answered when the activity is removed.
+        bench.apply(removal("r", key("order"), .delivered, at: at(11_000)), 11_000)
+        try bench.answer(.removed(.requested), 11_100)
+        try bench.answer(.accepted, 12_000, number: 2)
+        let ends = bench.sends.filter { $0.kind == .remove }
+        #expect(ends.map { $0.registration?.kind } == [.liveActivity, .broadcastChannel])
+        #expect(ends.map { $0.activity?.dismissalDate } == [date, date])
+    }
+
     @Test func `a version before the time of what an owner before may have pushed is outdated`() throws {
         var bench = Bench(LiveActivityTests.rules)
         bench.apply(try LiveActivityTests.phone())

@@ -85,8 +85,10 @@ extension Turn {
         guard entry.screen?.removal?.isTold ?? false, !isReplaced,
             !removal.devices.contains(where: screen.isRemovalOpen)
         else { return }
-        // It is for those that may show the activity, too.
-        guard removal.dismissalDate == nil || !screen.operations.contains(where: { $0.goal == .remove }) else { return }
+        // The date is also for what is still on its way, and ended when it has arrived.
+        guard
+            removal.dismissalDate == nil || !screen.operations.contains(where: { $0.goal == .remove || $0.isInFlight })
+        else { return }
         entry.screen?.removal = nil
         isChanged = true
     }
