@@ -60,12 +60,14 @@ struct PartitionLogTests {
         #expect(log.end == 4)
     }
 
-    @Test func `a tombstone is removed after its retention, and not before`() {
+    @Test func `a tombstone is removed its retention after it was cleaned first, and not before`() {
         let log = PartitionLog()
         log.append(record("a", "1", at: 0))
         log.append(record("a", nil, at: 100))
         log.append(record("b", "2", at: 100))
         log.compact(at: 150, tail: 3, lag: 0, deleteRetention: 100)
+        #expect(log.read(from: 0, committed: true).records.map(\.offset) == [1, 2])
+        log.compact(at: 249, tail: 3, lag: 0, deleteRetention: 100)
         #expect(log.read(from: 0, committed: true).records.map(\.offset) == [1, 2])
         log.compact(at: 250, tail: 3, lag: 0, deleteRetention: 100)
         #expect(log.read(from: 0, committed: true).records.map(\.offset) == [2])

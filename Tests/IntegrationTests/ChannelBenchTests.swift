@@ -17,14 +17,15 @@ enum Benchmark {
 /// of the pipeline, and run beside them.
 @Suite("carillon-bench of channels", .serialized, .disabled(if: Cluster.isReal, "it brings its own broker"))
 struct ChannelBenchTests {
+    private struct Subject: Decodable {
+        var name: String
+        var pushes_per_second: Double
+        var cpu_microseconds_per_push: Double
+    }
+
     @Test("every push is accepted once: of the channel, of other clients, over GOAWAYs, in the service and in a burst")
     func apns() async throws {
         struct Pushes: Decodable {
-            struct Subject: Decodable {
-                var name: String
-                var pushes_per_second: Double
-                var cpu_microseconds_per_push: Double
-            }
             struct GoAway: Decodable, Equatable {
                 var lost: Int
                 var twice: Int
@@ -64,11 +65,6 @@ struct ChannelBenchTests {
     }
 
     private struct Messages: Decodable {
-        struct Subject: Decodable {
-            var name: String
-            var pushes_per_second: Double
-            var cpu_microseconds_per_push: Double
-        }
         struct Quota: Decodable {
             var pushes_per_second: Double
             var cores: Double
