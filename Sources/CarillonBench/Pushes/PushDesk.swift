@@ -18,6 +18,8 @@ final class PushDesk {
     private(set) var begun = 0
     private(set) var ended = 0
     private(set) var accepted = 0
+    /// Of the others, how many had each result.
+    private var others: [ChannelResult: Int] = [:]
 
     /// - Parameters:
     ///   - channel: is closed by ``close()``.
@@ -54,11 +56,13 @@ final class PushDesk {
             for (send, result, _) in work.take(at: .now) {
                 switch result {
                 case .failed, .unanswered, .deferred:
-                    guard repeats else { break }
-                    work.add(send, within: Self.patience, at: .now, SystemClock.now)
-                    continue
+                    if repeats {
+                        work.add(send, within: Self.patience, at: .now, SystemClock.now)
+                        continue
+                    }
+                    others[result, default: 0] += 1
                 case .accepted, .reduced, .removed: accepted += 1
-                case .rejected, .gone: break
+                case .rejected, .gone: others[result, default: 0] += 1
                 }
                 ended += 1
             }
@@ -70,7 +74,8 @@ final class PushDesk {
     func requireAll() throws {
         try wait { begun == ended }
         guard accepted == ended else {
-            throw BenchmarkError("\(ended - accepted) of \(ended) pushes were not accepted")
+            let results = others.map { "\($0.value) \($0.key)" }.sorted().joined(separator: ", ")
+            throw BenchmarkError("\(ended - accepted) of \(ended) pushes were not accepted: \(results)")
         }
     }
 
