@@ -34,6 +34,8 @@ struct ActivityChecks {
     var last: [Target: Push] = [:]
     /// What the newest removal of a key has taken away, by committed events.
     private(set) var removed: [NotificationKey: (id: RequestID, left: String?)] = [:]
+    /// By committed events.
+    private(set) var delivered: Set<RequestID> = []
     /// How many events were read.
     private var read = 0
 
@@ -45,6 +47,7 @@ struct ActivityChecks {
             switch event.name {
             case .delivered:
                 removed[event.key] = nil
+                delivered.insert(event.requestID)
                 phones = event.devices.map(SimulatedDevices.accepted) ?? []
             case .deviceAttempted where event.outcome == .accepted: phones = event.device.map { [$0] } ?? []
             // Its end may be under way.
@@ -112,7 +115,7 @@ extension World {
     }
 
     /// An end has the date of dismissal of what it takes away, of what was removed last, or of something newer, whose removal no committed
-    /// event says yet. What a phone has left ends at once.
+    /// event says yet. What a phone has left ends at once, and so may what was cancelled while it was in doubt.
     private func checkDismissal(_ send: Issued<ChannelSend>, on phone: String, _ text: String) throws(Violation) {
         let requests = observer.model.requests
         guard options.isExactlyOnce, !scenario.forgets,
@@ -120,6 +123,7 @@ extension World {
             let first = requests[removed.id]?.record.offset
         else { return }
         let date = send.activity?.dismissalDate
+        if date == nil, !activityChecks.delivered.contains(send.requestID) { return }
         let isOne = requests.contains { id, request in
             request.record.key == send.key && (request.record.offset >= first || id == send.requestID)
                 && request.request.dismissalDate == date

@@ -36,9 +36,9 @@ final class Observer {
     private var eventsByID: [String: Int] = [:]
     /// The requests and removals that events are of, or name as their cause.
     private(set) var answered: Set<RequestID> = []
-    /// What was delivered again under a key after it had been replaced: without transactions an owner that is late may deliver something
-    /// older in between.
-    private(set) var deliveredAgain: [NotificationKey: Showing] = [:]
+    /// What was delivered again under a key, and the devices that have accepted it then: without transactions an owner that is late may
+    /// deliver something older in between, and the next one may know other devices.
+    private(set) var deliveredAgain: [NotificationKey: (showing: Showing, devices: [String])] = [:]
     /// By request: its events, without repeats.
     private var eventsOfRequest: [RequestID: [Int]] = [:]
     /// By request: the events that closed it, without repeats.
@@ -139,7 +139,9 @@ final class Observer {
         let shown = event.name == .delivered ? Showing(event.requestID, event.occurrence) : nil
         if let first = eventsByID[observed.id], !isTakenAgain(observed, events[first]) {
             try checkRepeat(observed, of: events[first])
-            if let shown { deliveredAgain[event.key] = shown }
+            if let shown {
+                deliveredAgain[event.key] = (shown, event.devices.map(SimulatedDevices.accepted) ?? [])
+            }
             return
         }
         if shown != nil { deliveredAgain[event.key] = nil }

@@ -182,13 +182,15 @@ extension World {
             let known = last[key] == nil ? [] : state.devices(of: key) ?? [SimulatedDevices.unnamed]
             // Devices that became known since show it by their permission.
             let isUnnamed = known == [SimulatedDevices.unnamed]
-            let isListed = isUnnamed || given[key].map { given in known.allSatisfy(given.contains) } ?? true
+            let again = observer.deliveredAgain[key]
+            let accepted = given[key].map { $0 + (again?.devices ?? []) }
+            let isListed = isUnnamed || accepted.map { accepted in known.allSatisfy(accepted.contains) } ?? true
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
                     || devices.activities.mayStay(key, on: device) || isEarly(showing) || isKept(showing, of: key)
                     || given[key]?.contains(device) == false && wasUndoubted(showing, of: key)
-                    || observer.deliveredAgain[key] == showing
+                    || again?.showing == showing
                     || replaced[key]?.contains(showing) ?? false && state.isLeft(showing, of: key, on: device)
             }
             let missing = known.first { device in

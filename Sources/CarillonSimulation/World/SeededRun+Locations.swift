@@ -10,14 +10,18 @@ extension SeededRun {
         rest("after all devices are \(side)")
     }
 
+    private static let tellsOfDevice: Set<DeliveryEventName> = [
+        .deviceAttempted, .deviceReceived, .devicePresented, .deviceOpened,
+    ]
+
     /// The devices enter, and leave again: each notification that waits for one of both is sent. They were outside before,
     /// perhaps before a restart.
     func cross() {
         guard world.violation == nil, workload.hasLocations, world.scenario.growth == nil else { return }
         let observer = world.observer
         let waiting = observer.open.filter { id in
-            // One that quiet hours or a digest hold has crossed before.
-            let last = observer.events(of: id).last?.event
+            // One that quiet hours or a digest hold has crossed before, whatever devices say meanwhile of what they got.
+            let last = observer.events(of: id).last { !Self.tellsOfDevice.contains($0.event.name) }?.event
             let isHeld = last?.name == .held && last?.occurrence != nil
             return observer.model.requests[id]?.request.isOfRegion == true && !isHeld
         }

@@ -417,6 +417,22 @@ struct DeviceChannelTests {
         #expect(bench.sends.last?.kind == .remove && bench.sends.last?.registration?.token == Self.tokens[0])
     }
 
+    @Test func `what a device accepts after its token has another name is removed there, even later`() throws {
+        var bench = try Self.benchOfOneDevice()
+        // The app on the phone, installed again.
+        bench.apply(try DeviceTests.device("phone-2", token: Self.tokens[0], at: 5), 5)
+        #expect(bench.devices.last?.reason == .replaced)
+        #expect(try bench.answer(.accepted, 7).summary == ["delivered a!"])
+        // One that is retired is kept.
+        bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 8), 8)
+        #expect(bench.recipient(key(""))?.registrations.contains { $0.name == "phone" } == false)
+        try bench.commit()
+        var next = Bench(bench.center.rules, over: bench.store)
+        next.offset = bench.offset
+        next.apply(removal("r", at: at(9)), 9)
+        #expect(next.sends.map(\.kind) == [.remove] && next.sends[0].registration?.token == Self.tokens[0])
+    }
+
     /// A new owner, who reads that devices take the place of the phone before the request that went to it, and its removal.
     private static func takenOver(by devices: [(name: String, token: String)]) throws -> Bench {
         var rules = rules()

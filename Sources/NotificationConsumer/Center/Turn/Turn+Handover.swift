@@ -65,6 +65,7 @@ extension Turn {
                 entry.handover?.isInDoubt = true
             }
             entry.screen?.note(.accepted, of: operation)
+            keepAddressIfLeft(by: operation, send.registration)
             switch result {
             case .reduced(let parts): entry.screen?.note(parts, of: operation)
             case .removed(let outcome): note(outcome, of: operation)

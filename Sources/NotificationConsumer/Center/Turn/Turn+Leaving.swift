@@ -58,4 +58,13 @@ extension Turn {
         else { return }
         entry.screen?.targets[place].formerly = recipient.registration(of: device)
     }
+
+    /// What has accepted a notification although it had left meanwhile shows it, and is reached as it was then.
+    mutating func keepAddressIfLeft(by operation: ScreenOperation, _ registration: DeviceRegistration?) {
+        guard operation.goal != .remove, let registration, registration.kind == .device,
+            let device = operation.devices.first, !recipient.hasActiveDevice(device),
+            let place = entry.screen?.place(of: device, on: operation.channel)
+        else { return }
+        entry.screen?.targets[place].formerly = registration
+    }
 }
