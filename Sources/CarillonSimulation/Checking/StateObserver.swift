@@ -200,10 +200,14 @@ final class StateObserver {
             || entry.pending?.requestID == id && entry.pending?.timer == .turn
     }
 
-    /// Whether a removal under a key waits for the answer of a channel.
+    /// Whether a removal under a key, or of all of a recipient's, waits for the answer of a channel.
     func isAwaited(_ removal: RequestID, of key: NotificationKey, in partition: Int32) -> Bool {
-        guard let handover = partitions[Int(partition)].entries[key]?.handover else { return false }
-        return [handover.cancelledBy, handover.removedBy].contains(removal)
+        func waits(for entry: StateEntry) -> Bool {
+            [entry.handover?.cancelledBy, entry.handover?.removedBy].contains(removal)
+        }
+        let entries = partitions[Int(partition)].entries
+        guard key.isWholeRecipient else { return entries[key].map(waits) ?? false }
+        return entries.contains { $0.key.isSameRecipient(as: key) && waits(for: $0.value) }
     }
 
     private func isStable(_ topic: String) -> Bool {
