@@ -25,8 +25,9 @@ struct ActivityChecks {
             (isEnd, assignmentID) = (send.kind == .remove, send.assignmentID)
         }
 
+        /// An end after an end is the same one, whatever it says that it takes away.
         func isSameContent(as other: Push) -> Bool {
-            (requestID, occurrence, isEnd) == (other.requestID, other.occurrence, other.isEnd)
+            isEnd && other.isEnd || (requestID, occurrence, isEnd) == (other.requestID, other.occurrence, other.isEnd)
         }
     }
 

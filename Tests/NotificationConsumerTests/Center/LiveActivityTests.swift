@@ -428,6 +428,18 @@ struct LiveActivityTests {
         #expect(missed.summary == ["cancellation.missed r"] && bench.sends.count == 1)
     }
 
+    @Test func `an update that waits in the lane when its activity ends starts another one`() throws {
+        var bench = try Self.started()
+        bench.apply(try Self.activity(at: 1_000), 1_000)
+        bench.apply(Self.request("b", Self.content(5), at: 2_000), 2_000)
+        #expect(Self.told(bench.sends.last) == "liveActivity 2" && bench.withdrawn.isEmpty)
+        bench.apply(DeviceTests.gone("phone-order", at: 2_100), 2_100)
+        #expect(bench.withdrawn == [try #require(bench.sends.last).id])
+        try bench.answer(.deferred(retryAfter: nil), 2_200)
+        bench.fire(100_000)
+        #expect(bench.sends.count == 3 && Self.told(bench.sends.last) == "liveActivityStart 2")
+    }
+
     @Test func `the end of one token of an activity is not the end of the activity while another is registered`() throws
     {
         let next = String(repeating: "cd", count: 32)

@@ -428,6 +428,17 @@ struct RecallTests {
         #expect(next.responses.first?.matched == true && events.summary == ["delivered a!", "removed a"])
     }
 
+    @Test func `a tap while it is sent once more takes away what comes there after the tap`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil))
+        bench.fire(100_000)
+        #expect(bench.sends.count == 2 && bench.sends[1].kind != .remove)
+        #expect(bench.apply(Self.response("r", to: "a", on: "phone"), 100_000).isEmpty)
+        #expect(try bench.answer(.accepted, 100_000).summary == ["delivered a!", "removed a"])
+        #expect(Self.last(bench) == "recall phone tablet")
+    }
+
     @Test func `a tap while a newer one is sent recalls the former one only if the newer one fails`() throws {
         for (result, last) in [(ChannelResult.accepted, "\(id("b"))"), (.rejected(.rejected), "recall tablet")] {
             var bench = try Self.bench()

@@ -229,6 +229,8 @@ extension Turn {
     mutating func activityEnded(on target: String, at gone: Timestamp, _ trace: CarriedTrace) {
         // Tokens change.
         guard recipient.activityToken(on: target, of: key.identifier) == nil else { return }
+        // APNs would accept it, and nothing would be shown.
+        withdraw(from: target)
         if let delivered = entry.delivered, delivered.at > gone, delivered.devices.containsUTF8(of: target) { return }
         endActivity(on: target, trace)
         endActivityWait(on: target)

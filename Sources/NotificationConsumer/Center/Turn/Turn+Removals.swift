@@ -120,8 +120,11 @@ extension Turn {
     }
 
     /// Cancels attempts that the channel has not begun; each is answered as not tried.
-    mutating func withdraw() {
+    ///
+    /// - Parameter target: the only one whose attempts are cancelled; nil for all.
+    mutating func withdraw(from target: String? = nil) {
         for operation in entry.screen?.operations ?? [] where operation.isInFlight {
+            if let target, !operation.devices.containsUTF8(of: target) { continue }
             if let id = operation.id { effects.append(.withdraw(id, key)) }
         }
     }

@@ -153,7 +153,9 @@ extension Turn {
         case .handover(let handover, _):
             guard isTaken || !isInFlight else { return }
             if isTaken, handover.answer == nil {
-                entry.handover?.answer = .init(id: response.responseID, device: response.device)
+                // After an attempt without an answer, the one in flight may show it there once more.
+                let comesAgain = isInFlight && entry.isInDoubt(handover.showing)
+                entry.handover?.answer = .init(id: response.responseID, device: comesAgain ? nil : response.device)
             }
             // What is in flight is answered by its channel, too.
             if !isInFlight, let handover = entry.handover { acceptAnswered(handover, on: response.device) }
