@@ -139,6 +139,8 @@ final class Observer {
         let shown = event.name == .delivered ? Showing(event.requestID, event.occurrence) : nil
         if let first = eventsByID[observed.id], !isTakenAgain(observed, events[first]) {
             try checkRepeat(observed, of: events[first])
+            // What was delivered again may be removed again, by another removal.
+            if let by = event.by { answered.insert(by) }
             if let shown {
                 deliveredAgain[event.key] = (shown, event.devices.map(SimulatedDevices.accepted) ?? [])
             }
