@@ -145,6 +145,8 @@ package struct Screen: Sendable, Hashable {
         _ grouping: (ChannelName) -> Grouping?,
         wanted: (ScreenTarget) -> ScreenTarget.Wanted
     ) -> [Int] {
+        // While it was in flight, its targets may have been given other names: it would wait for its next attempt for ever.
+        operations.removeAll { operation in !operation.isInFlight && !targets.contains { operation.concerns($0) } }
         var additions: [ScreenOperation] = []
         for target in targets {
             guard grouping(target.channel) != nil else {

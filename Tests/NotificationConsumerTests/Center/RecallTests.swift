@@ -428,6 +428,33 @@ struct RecallTests {
         #expect(next.responses.first?.matched == true && events.summary == ["delivered a!", "removed a"])
     }
 
+    @Test func `after a restart what was in flight to all is not tried for ever where devices became known meanwhile`()
+    {
+        let showing = Showing(id("a"), nil)
+        let sequence = OperationSequence(life: 0, offset: 0, time: at(0))
+        var operation = ScreenOperation(
+            .show(showing),
+            channel: .test,
+            devices: [],
+            at: at(0),
+            sequence: sequence,
+            trace: .none
+        )
+        operation.begin(at: at(0))
+        var screen = Screen()
+        (screen.targets, screen.operations) = ([ScreenTarget(.test, "phone", maybes: [showing])], [operation])
+        screen.restart(at: at(10), mayHaveBegunThrough: at(10))
+        let cause = Screen.Cause(
+            now: at(10),
+            coming: .init(sequence: sequence, trace: .none),
+            correction: .init(sequence: sequence, trace: .none),
+            correctionStart: at(10)
+        )
+        // Its request has ended: nothing is wanted.
+        let ready = screen.plan(for: cause, { _ in .all }) { _ in .init() }
+        #expect(ready == [0] && screen.operations.map(\.goal) == [.remove])
+    }
+
     @Test func `a tap while it is sent once more takes away what comes there after the tap`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))
