@@ -60,9 +60,9 @@ final class PushDesk {
                         work.add(send, within: Self.patience, at: .now, SystemClock.now)
                         continue
                     }
-                    others[result, default: 0] += 1
-                case .accepted, .reduced, .removed: accepted += 1
+                    fallthrough
                 case .rejected, .gone: others[result, default: 0] += 1
+                case .accepted, .reduced, .removed: accepted += 1
                 }
                 ended += 1
             }
