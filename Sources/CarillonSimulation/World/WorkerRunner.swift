@@ -19,6 +19,7 @@ final class WorkerRunner {
     private var random: SeededGenerator
     private let kind: Kind
     private let note: (String) -> Void
+    private let onTurn: (any LoopWorker) -> Void
     private let onFailure: (any Error) -> Void
     private let onFinal: (any Error) -> Void
     private let stopSignal = StopSignal()
@@ -38,11 +39,13 @@ final class WorkerRunner {
         random: SeededGenerator,
         kind: Kind,
         note: @escaping (String) -> Void,
+        onTurn: @escaping (any LoopWorker) -> Void = { _ in },
         onFailure: @escaping (any Error) -> Void = { _ in },
         onFinal: @escaping (any Error) -> Void = { _ in }
     ) {
         (self.name, self.process, self.timeline, self.random) = (name, process, timeline, random)
-        (self.kind, self.note, self.onFailure, self.onFinal) = (kind, note, onFailure, onFinal)
+        (self.kind, self.note, self.onTurn) = (kind, note, onTurn)
+        (self.onFailure, self.onFinal) = (onFailure, onFinal)
     }
 
     var isRunning: Bool { worker != nil && !isOver }
@@ -97,6 +100,7 @@ final class WorkerRunner {
             return
         }
         try worker.turn()
+        onTurn(worker)
         if worker.commits == 1 { succession.noteWork() }
     }
 

@@ -7,6 +7,9 @@ import NotificationState
 import ServiceSupport
 
 extension World {
+    /// A lane that applies more records and fires more timers is assumed to do the same for ever: in one turn it may do so often.
+    private static let mostWork = 500_000
+
     /// The production lane, with a simulated link.
     func makeLane(_ seat: LaneSeat, fenced: String?) -> any LoopWorker {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
@@ -72,6 +75,10 @@ extension World {
                 }
             ),
             note: { [unowned self] in note(seat.name, $0) },
+            onTurn: { [unowned self] worker in
+                guard let lane = worker as? Lane<SimulatedLink>, lane.work > Self.mostWork else { return }
+                fail(Violation(.rest, "\(seat.name) has applied and fired \(lane.work) times"))
+            },
             onFailure: { [unowned self] error in
                 guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
                 // An idle lane may detect late that another process took over its transactional id.

@@ -70,7 +70,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// Turns in which timers could fire.
     private var firings = 0
     /// Records applied and timers fired so far.
-    private(set) var work = 0
+    package private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
     /// The dead letters that are logged.
     var letters = DeadLetterLog()

@@ -81,6 +81,17 @@ package struct Screen: Sendable, Hashable {
     /// Whether an operation delivers an occurrence that is on its way.
     package func isDelivering(_ showing: Showing) -> Bool { operations.contains { $0.delivers(showing) } }
 
+    /// Whether an attempt may show an occurrence once more where one without an answer may have shown it.
+    ///
+    /// - Parameter device: where; nil for anywhere.
+    package func mayRepeat(_ showing: Showing, on device: String?) -> Bool {
+        targets.contains { target in
+            guard target.isInDoubt(showing) else { return false }
+            if let device, let name = target.device, !name.hasSameUTF8(as: device) { return false }
+            return operations.contains { $0.delivers(showing) && $0.concerns(target) }
+        }
+    }
+
     /// When an attempt is due that nothing in flight holds back.
     package func nextAttempt(_ grouping: (ChannelName) -> Grouping?) -> Timestamp? {
         var next: Timestamp?

@@ -109,11 +109,11 @@ package struct ScreenTarget: Sendable, Hashable {
 
     // MARK: - What becomes known
 
-    /// It shows something for certain, or nothing.
+    /// It shows something for certain, or nothing. What it has refused it does not show for that: it does not get it again.
     package mutating func settle(_ showing: Showing?) {
-        (sure, maybes, reduced) = (showing, [], [])
+        (sure, maybes, reduced, isLeft) = (showing, [], [], false)
         if showing == nil { formerly = nil }
-        endRefusal()
+        if let showing, hasRefused(showing) { endRefusal() }
     }
 
     /// It refuses the newest notification.

@@ -125,6 +125,22 @@ struct DeviceChannelTests {
         #expect(late.summary == ["device.attempted a"] && late[0].device == "tablet" && late[0].outcome == .accepted)
     }
 
+    @Test func `a device that has refused it does not get it again when what may be there was taken away`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil), number: 0)
+        try bench.answer(.failed(retryAfter: 60_000), number: 1)
+        bench.fire(10_000)
+        try bench.answer(.rejected(.payloadTooLarge), 10_001, number: 2)
+        #expect(bench.sends.count == 4 && bench.sends[3].kind == .remove)
+        try bench.answer(.removed(.requested), 10_002, number: 3)
+        #expect(bench.sends.count == 4)
+        bench.fire(100_000)
+        let events = try bench.answer(.accepted, 3_10_001, number: 4)
+        #expect(events.summary == ["delivered a!"])
+        #expect(try Self.outcomes(events.first) == ["phone rejected payload-too-large", "tablet accepted"])
+    }
+
     @Test func `a device that leaves during a late attempt does not show what it accepts then`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))
@@ -364,6 +380,36 @@ struct DeviceChannelTests {
         next.fire(20)
         let devices = try DeviceTests.devices(try next.answer(.accepted, 21).first)
         #expect(devices[0]["reduced"]?.arrayValue?.count == 1 && devices[1]["reduced"] == nil)
+    }
+
+    @Test func `a tap on a device that has answered is asked of no other attempt there, after a restart, too`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted, number: 0)
+        try bench.commit()
+        var next = Bench(Self.rules(), over: bench.store, firedThrough: at(10))
+        (next.offset, next.center.keepsRecipients) = (10, true)
+        next.fire(20)
+        #expect(next.sends.map(\.registration?.token) == [Self.tokens[1]])
+        next.apply(RecallTests.response("open", to: "a", on: "phone"), 21)
+        let events = try next.answer(.accepted, 22)
+        #expect(events.summary == ["delivered a!"])
+        #expect(next.sends.dropFirst().map(\.registration?.token) == [Self.tokens[1]])
+        let removed = try next.answer(.removed(.requested), 23)
+        #expect(removed.summary == ["removed a"] && removed[0].device == "phone")
+    }
+
+    @Test func `a tap on a device that waits for its next attempt takes away what comes there after the tap`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil), number: 0)
+        bench.apply(RecallTests.response("open", to: "a", on: "phone"), 10)
+        bench.fire(100_000)
+        #expect(bench.sends.map(\.registration?.token) == [Self.tokens[0], Self.tokens[1], Self.tokens[0]])
+        try bench.answer(.accepted, 100_001, number: 2)
+        try bench.answer(.accepted, 100_002, number: 1)
+        let removals = bench.sends.filter { $0.kind == .remove }
+        #expect(Set(removals.map(\.registration?.token)) == [Self.tokens[0], Self.tokens[1]])
     }
 
     @Test func `a device that left is asked to remove what it shows also after another one took its place`() throws {

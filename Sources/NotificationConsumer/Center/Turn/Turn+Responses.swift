@@ -153,8 +153,8 @@ extension Turn {
         case .handover(let handover, _):
             guard isTaken || !isInFlight else { return }
             if isTaken, handover.answer == nil {
-                // After an attempt without an answer, the one in flight may show it there once more.
-                let comesAgain = isInFlight && entry.isInDoubt(handover.showing)
+                // After an attempt without an answer, the next one may show it there once more.
+                let comesAgain = isInFlight && entry.screen?.mayRepeat(handover.showing, on: response.device) ?? false
                 entry.handover?.answer = .init(id: response.responseID, device: comesAgain ? nil : response.device)
             }
             // What is in flight is answered by its channel, too.
