@@ -94,6 +94,16 @@ final class StateObserver {
         return ends.sorted()
     }
 
+    /// Whether a crossing was read by a clock that was ahead, which was set back before it was sent: it waits for that time.
+    func awaitsFormerClock(_ id: RequestID, of key: NotificationKey, at now: Timestamp) -> Bool {
+        partitions.contains { partition in
+            guard let pending = partition.entries[key]?.pending, pending.requestID == id,
+                case .region(let wait) = pending.timer
+            else { return false }
+            return wait.isCrossed && pending.due.map { $0 > now } ?? false
+        }
+    }
+
     /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 

@@ -23,7 +23,9 @@ extension SeededRun {
             // One that quiet hours or a digest hold has crossed before, whatever devices say meanwhile of what they got.
             let last = observer.events(of: id).last { !Self.tellsOfDevice.contains($0.event.name) }?.event
             let isHeld = last?.name == .held && last?.occurrence != nil
-            return observer.model.requests[id]?.request.isOfRegion == true && !isHeld
+            guard let request = observer.model.requests[id], let key = request.record.key else { return false }
+            return request.request.isOfRegion && !isHeld
+                && !world.state.awaitsFormerClock(id, of: key, at: world.timeline.clock.wall)
         }
         let before = observer.events.count
         for (side, isEntry) in [(RegionSide.inside, true), (.outside, false)] {

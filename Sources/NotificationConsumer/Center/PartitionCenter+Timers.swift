@@ -39,16 +39,17 @@ extension PartitionCenter {
     /// - Parameters:
     ///   - end: nothing due after it is sent; nil for `now`.
     ///   - urgentOnly: only those of time-sensitive and critical notifications.
-    /// - Returns: how many fired. `lateness` is called with the lateness of each in milliseconds.
+    /// - Returns: how many fired, and whether these were all that can fire now. `lateness` is called with the lateness of each in
+    ///   milliseconds.
     mutating func fireDue(
         at now: Timestamp,
         through end: Timestamp? = nil,
         limit: Int,
         urgentOnly: Bool = false,
         lateness: (Int64) -> Void = { _ in }
-    ) throws -> Int {
+    ) throws -> (count: Int, isAll: Bool) {
         // Do not send entries that the procedure in progress has not reached yet.
-        guard procedure == nil, !holdsTimers, replan == nil else { return 0 }
+        guard procedure == nil, !holdsTimers, replan == nil else { return (0, true) }
         var fired = 0
         let end = min(now, end ?? now)
         while fired < limit, let (slot, due) = inUse.nextToFire(at: end, urgentOnly: urgentOnly) {
@@ -61,9 +62,11 @@ extension PartitionCenter {
             lateness(now.rawValue - due.rawValue)
             fired += 1
             // What it sends may not begin yet: it is due until the next marker.
-            if let next = inUse.nextToFire(at: end, urgentOnly: urgentOnly), next == (slot, due) { break }
+            if let next = inUse.nextToFire(at: end, urgentOnly: urgentOnly), next == (slot, due) {
+                return (fired, true)
+            }
         }
-        return fired
+        return (fired, fired < limit)
     }
 
     private mutating func fire(

@@ -357,11 +357,11 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                     context.metrics.record(lateness: $0)
                 }
             }
-            guard let fired, fired > 0 else { return }
-            work += fired
-            left -= fired
+            guard let fired, fired.count > 0 else { return }
+            work += fired.count
+            left -= fired.count
             try carryOut(of: number, at: now)
-            if fired < limit { return }
+            if fired.isAll { return }
         }
     }
 

@@ -155,7 +155,7 @@ final class OwnedPartition {
         limit: Int,
         urgentOnly: Bool = false,
         lateness: (Int64) -> Void
-    ) throws -> Int {
+    ) throws -> (count: Int, isAll: Bool) {
         // No occurrence after the limit is sent; the clock decides lateness and expiration.
         try center.fireDue(at: now, through: fireLimit, limit: limit, urgentOnly: urgentOnly, lateness: lateness)
     }

@@ -139,6 +139,18 @@ struct ChannelTests {
         #expect(Self.sends(bench).last == "test: recall b")
     }
 
+    @Test func `what may not begin before the next marker is looked at once, however few timers fire at a time`() throws
+    {
+        var bench = Bench(Self.rules)
+        bench.apply(request("a", channel: .test))
+        try bench.answer(.accepted)
+        bench.apply(request("b", interval(5, misfire: .drop), channel: .events), 1)
+        bench.center.sendLimit = at(6_000)
+        bench.fire(5_000)
+        let fired = try bench.center.fireDue(at: at(6_002), limit: 1)
+        #expect(fired == (1, true) && Self.sends(bench) == ["test: deliver a"])
+    }
+
     @Test func `a send in doubt is recalled when its successor leaves through another channel`() throws {
         var bench = Bench(Self.rules)
         bench.apply(request("a", channel: .webhook))

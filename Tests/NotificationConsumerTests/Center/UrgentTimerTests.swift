@@ -19,7 +19,7 @@ struct UrgentTimerTests {
         try bench.commit()
         #expect(bench.center.residentCount == 0)
         #expect(try bench.center.refill(at: at(95_000), limit: 10) == 10)
-        #expect(try bench.center.fireDue(at: at(200_000), limit: .max, urgentOnly: true) == 1)
+        #expect(try bench.center.fireDue(at: at(200_000), limit: .max, urgentOnly: true).count == 1)
         #expect(bench.fire(200_000).first { $0.name == .delivered }?.requestID == id("u"))
         while try bench.center.refill(at: at(200_000), limit: 10) > 0 {}
         bench.fire(200_000)
@@ -31,7 +31,7 @@ struct UrgentTimerTests {
         var bench = Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.webhook), repeatsEvents: false))
         bench.apply(request("u", key("u"), content: isUrgent ? Self.urgent : Array(#"{"title":"T"}"#.utf8)[...]))
         try bench.answer(.failed(retryAfter: nil))
-        #expect(try bench.center.fireDue(at: at(200_000), limit: .max, urgentOnly: true) == (isUrgent ? 1 : 0))
+        #expect(try bench.center.fireDue(at: at(200_000), limit: .max, urgentOnly: true).count == (isUrgent ? 1 : 0))
     }
 
     @Test(arguments: 0..<10)

@@ -111,7 +111,7 @@ struct RestoreTests {
             firedThrough: at(9_999),
             hasMarker: true
         )
-        func fire(_ now: Int64) throws -> Int { try partition.fireDue(at: at(now), limit: 10) { _ in } }
+        func fire(_ now: Int64) throws -> Int { try partition.fireDue(at: at(now), limit: 10) { _ in }.count }
         let (asksEarly, next, asks) = (
             partition.wantsLimit(at: at(9_499)), partition.nextWork(), partition.wantsLimit(at: at(9_500))
         )
@@ -145,7 +145,7 @@ struct RestoreTests {
                 firedThrough: at(10_500),
                 hasMarker: true
             )
-            func fire(_ now: Int64) throws -> Int { try partition.fireDue(at: at(now), limit: 100) { _ in } }
+            func fire(_ now: Int64) throws -> Int { try partition.fireDue(at: at(now), limit: 100) { _ in }.count }
             #expect(try fire(20_000) == 1)
             #expect(partition.center.takeEffects().sends.isEmpty && partition.wantsLimit(at: at(20_000)))
             #expect(try fire(20_001) <= 1)
