@@ -42,6 +42,9 @@ extension StateEntry {
         /// Not written, because each attempt chooses again.
         package var addressees: Addressees?
 
+        /// Whether a device may be chosen: of what was delivered to some, only one that it was for already.
+        package func mayBeFor(_ device: String) -> Bool { !isClosed || devices?.containsUTF8(of: device) ?? true }
+
         /// A handover that begins.
         package init(
             showing: Showing,

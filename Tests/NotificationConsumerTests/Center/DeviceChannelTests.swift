@@ -141,6 +141,26 @@ struct DeviceChannelTests {
         #expect(try Self.outcomes(events.first) == ["phone rejected payload-too-large", "tablet accepted"])
     }
 
+    @Test func `what was delivered goes on to the devices that it was for, and to none that registers then, or again`()
+        throws
+    {
+        var bench = try Self.bench()
+        bench.apply(try DeviceTests.device("watch", token: Self.tokens[2]))
+        bench.apply(DeviceTests.request("a", #"{"title":"T","badgeIncrement":1}"#))
+        try bench.answer(.accepted, number: 0)
+        try bench.answer(.failed(retryAfter: nil), number: 1)
+        #expect(try bench.answer(.accepted, number: 2).summary == ["delivered a!"])
+        bench.apply(DeviceTests.gone("phone", at: 5), 5)
+        try bench.answer(.removed(.requested), 6)
+        bench.apply(try DeviceTests.device(token: String(repeating: "d4", count: 32), at: 7), 7)
+        bench.apply(try DeviceTests.device("laptop", token: String(repeating: "e5", count: 32), at: 7), 7)
+        bench.fire(100_000)
+        #expect(bench.sends.dropFirst(4).map(\.registration?.token) == [Self.tokens[1]])
+        #expect(try bench.answer(.accepted, 100_001).summary == ["device.attempted a"])
+        #expect(bench.recipient(key(""))?.registrations.first { $0.name == "laptop" }?.badge ?? 0 == 0)
+        #expect(bench.entry(key("order"))?.screen == nil && bench.sends.count == 5)
+    }
+
     @Test func `a device that leaves during a late attempt does not show what it accepts then`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))

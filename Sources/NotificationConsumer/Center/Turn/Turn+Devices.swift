@@ -17,7 +17,8 @@ extension Turn {
         return found.reason == nil
     }
 
-    /// Describes the devices for an event: what each presents, and its badge.
+    /// Describes the devices for an event: what each presents, and its badge. What was delivered to some is for no other devices
+    /// than before: one that registers then, perhaps again, does not get it.
     ///
     /// - Returns: the devices that may present it, and why nothing is sent; nil when something is.
     @discardableResult
@@ -45,6 +46,7 @@ extension Turn {
         // In place: a device has many texts.
         for index in recipient.registrations.indices where recipient.registrations[index].takesNotifications {
             let name = recipient.registrations[index].name
+            guard handover.mayBeFor(name) else { continue }
             let counts = facts.badgeIncrement > 0 && !handover.badged.containsUTF8(of: name)
             let added = list.append(
                 &recipient.registrations[index],

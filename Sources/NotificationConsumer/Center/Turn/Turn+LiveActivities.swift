@@ -72,7 +72,7 @@ extension Turn {
         let localizations = ContentLocalizations(facts, in: handover.content)
         var list = DeviceList(facts, localizations, policy: nil, rules, at: now)
         var names: [String] = []
-        for name in activityTargets(activity) {
+        for name in activityTargets(activity) where handover.mayBeFor(name) {
             let (device, isTaken) = activityDevice(name, activity)
             guard var device else { continue }
             let isReached = isTaken && self.isReached(device.registration, by: handover.channel)
