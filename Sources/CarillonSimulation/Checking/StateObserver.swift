@@ -104,6 +104,11 @@ final class StateObserver {
         }
     }
 
+    /// When what waits by the changelog is due.
+    var dues: some Sequence<Timestamp> {
+        partitions.lazy.flatMap(\.entries.values).compactMap { $0.pending?.due }
+    }
+
     /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 

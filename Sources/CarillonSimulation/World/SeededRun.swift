@@ -405,6 +405,11 @@ final class SeededRun {
             if !entry.request.mayStay, due + spread < now { next = min(next, now + 1_000_000) }
             if due > now { next = min(next, due - ahead - 2_000_000) }
         }
+        // Without transactions what has closed may have been decided otherwise since.
+        for due in world.state.dues.lazy.map({ SimulatedClock.elapsed(at: $0) }) where due - behind + 3_000_000 >= now {
+            guard due - ahead - 2_000_000 > now else { return nil }
+            next = min(next, due - ahead - 2_000_000)
+        }
         guard next > now else { return nil }
         return min(next, now + Self.longestQuiet)
     }

@@ -19,7 +19,7 @@ extension PartitionCenter {
     ) throws {
         // Only these have dates.
         let needle = Array("\"dateComponents\"".utf8)
-        try visit(&walk, containing: needle, at: now, where: \.floats) { center, key in
+        try visit(&walk, containing: [needle], at: now, where: \.floats) { center, key in
             try center.turn(of: key, at: now, from: .clock, mayHaveBeenSent: mayHaveBeenSent, needsRecipient: false) {
                 $0.move(to: zone)
             }

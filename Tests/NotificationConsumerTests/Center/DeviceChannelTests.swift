@@ -432,6 +432,29 @@ struct DeviceChannelTests {
         #expect(Set(removals.map(\.registration?.token)) == [Self.tokens[0], Self.tokens[1]])
     }
 
+    @Test
+    func `a device that leaves while an earlier owner may have sent to it removes that, also after the next owner`()
+        throws
+    {
+        func owner(after bench: inout Bench) throws -> Bench {
+            try bench.commit()
+            var next = Bench(Self.rules(), over: bench.store, firedThrough: at(6_000))
+            (next.offset, next.center.keepsRecipients) = (bench.offset, true)
+            try next.center.refill(at: at(1_000))
+            return next
+        }
+        var first = try Self.bench()
+        first.apply(request("a", key("order"), interval(5)))
+        // Its clock is behind.
+        var second = try owner(after: &first)
+        second.apply(DeviceTests.gone("phone", at: 2_000), 2_000)
+        #expect(second.sends.isEmpty)
+        var third = try owner(after: &second)
+        third.fire(7_000)
+        #expect(third.sends.filter { $0.kind == .remove }.map(\.registration?.token) == [Self.tokens[0]])
+        #expect(third.sends.filter { $0.kind != .remove }.map(\.registration?.token) == [Self.tokens[1]])
+    }
+
     @Test func `a device that left is asked to remove what it shows also after another one took its place`() throws {
         var bench = try Self.benchOfOneDevice()
         try bench.answer(.accepted)

@@ -31,15 +31,15 @@ struct EntryWalk {
     /// The next entry; nil after the last.
     ///
     /// - Parameters:
-    ///   - needle: only entries of the store are read whose JSON contains these bytes; nil for all.
+    ///   - needles: only entries of the store are read whose JSON contains one of these; nil for all.
     ///   - looked: is increased by the entries that were looked at.
     fileprivate mutating func next(
         in store: any EntryStore,
         _ zones: TimeZoneDatabase?,
-        containing needle: [UInt8]?,
+        containing needles: [[UInt8]]?,
         looked: inout Int
     ) throws -> (key: NotificationKey, stored: StateEntry?)? {
-        if found.isEmpty, !isStoreRead { try readPage(store, zones, needle, &looked) }
+        if found.isEmpty, !isStoreRead { try readPage(store, zones, needles, &looked) }
         guard let first = found.popFirst() else { return nil }
         looked += 1
         return (first.key, first.stored)
@@ -48,7 +48,7 @@ struct EntryWalk {
     private mutating func readPage(
         _ store: any EntryStore,
         _ zones: TimeZoneDatabase?,
-        _ needle: [UInt8]?,
+        _ needles: [[UInt8]]?,
         _ looked: inout Int
     ) throws {
         let page = try store.entries(withPrefix: prefix, after: &cursor, limit: Self.page)
@@ -56,7 +56,7 @@ struct EntryWalk {
         for stored in page {
             let key = try NotificationKey(encoded: stored.key)
             guard !key.isWholeRecipient, seen.insert(key).inserted else { continue }
-            guard needle.map({ stored.value.contains($0) }) ?? true else {
+            guard needles?.contains(where: stored.value.contains) ?? true else {
                 looked += 1
                 continue
             }
@@ -82,12 +82,12 @@ extension PartitionCenter {
     /// Visits the next entries of a recipient, within the bounds of a piece.
     ///
     /// - Parameters:
-    ///   - needle: of the entries in the store, only those whose JSON contains these bytes; nil for all.
+    ///   - needles: of the entries in the store, only those whose JSON contains one of these; nil for all.
     ///   - isWanted: whether an entry is visited.
     ///   - visit: is called with the key of an entry that is in memory then.
     mutating func visit(
         _ walk: inout EntryWalk,
-        containing needle: [UInt8]? = nil,
+        containing needles: [[UInt8]]? = nil,
         at now: Timestamp,
         where isWanted: (StateEntry) -> Bool,
         _ visit: (inout PartitionCenter, NotificationKey) throws -> Void
@@ -96,7 +96,7 @@ extension PartitionCenter {
         var looked = 0
         defer { walk.endPiece() }
         while looked < limits.entriesPerPiece, inUse.unlogged.charge - start < Procedure.bytesPerPiece, !walk.isOver {
-            guard let (key, stored) = try walk.next(in: store, zones, containing: needle, looked: &looked) else {
+            guard let (key, stored) = try walk.next(in: store, zones, containing: needles, looked: &looked) else {
                 continue
             }
             if let slot = inUse.slot(of: key) {

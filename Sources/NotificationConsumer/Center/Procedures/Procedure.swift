@@ -101,19 +101,21 @@ extension PartitionCenter {
     // MARK: - Departures
 
     private mutating func leave(_ walk: inout EntryWalk, _ departure: Procedure.Departure, at now: Timestamp) throws {
-        var needle: [UInt8]?
+        var needles: [[UInt8]]?
         if departure.devices.count == 1 {
             var name: [UInt8] = []
             JSONWriter.append(string: departure.devices[0], to: &name)
-            needle = name
+            needles = [name, Array("\"maybes\"".utf8)]
         }
         // What is under way is in memory.
         let isInDoubt = bench.conditions.isBacklogInDoubt
         func isWanted(_ entry: StateEntry) -> Bool {
-            departure.devices.contains(where: entry.shows) || isInDoubt && entry.hasHandover
+            departure.devices.contains(where: entry.shows) || entry.isInDoubtOnAll || isInDoubt && entry.hasHandover
         }
-        try visit(&walk, containing: needle, at: now, where: isWanted) { center, key in
+        try visit(&walk, containing: needles, at: now, where: isWanted) { center, key in
             let devices = try center.turn(of: key, at: now, from: .clock) { turn in
+                // The next owner would not know that they were the recipient's.
+                turn.spreadOverDevices()
                 let devices = departure.devices.filter {
                     turn.entry.shows(on: $0) || turn.mayHaveBeenAddressed(to: $0)
                 }
@@ -142,6 +144,11 @@ extension PartitionCenter {
 }
 
 extension StateEntry {
+    /// Whether an attempt without an answer may be on any device.
+    fileprivate var isInDoubtOnAll: Bool {
+        screen?.targets.contains { $0.device == nil && !$0.maybes.isEmpty } ?? false
+    }
+
     /// Whether a device shows something under the key, or may show it.
     fileprivate func shows(on device: String) -> Bool {
         if delivered?.devices.containsUTF8(of: device) ?? false { return true }

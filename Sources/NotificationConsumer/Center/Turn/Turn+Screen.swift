@@ -194,7 +194,8 @@ extension Turn {
     /// this owner has ended was still active for that one.
     private func mayHaveGotten(_ device: RecipientRecord.RegisteredDevice) -> Bool {
         guard device.registration.kind == .device else { return false }
-        guard let end = device.retiredAt else { return true }
+        // One that is leaving now is retired at the latest instant.
+        guard let end = device.retiredAt, end != .latest else { return true }
         return conditions.doubtThrough != nil && end >= conditions.takenOverAt
     }
 
