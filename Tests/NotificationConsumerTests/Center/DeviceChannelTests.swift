@@ -436,20 +436,22 @@ struct DeviceChannelTests {
     func `a device that leaves while an earlier owner may have sent to it removes that, also after the next owner`()
         throws
     {
-        func owner(after bench: inout Bench) throws -> Bench {
+        func owner(after bench: inout Bench, at now: Int64) throws -> Bench {
             try bench.commit()
             var next = Bench(Self.rules(), over: bench.store, firedThrough: at(6_000))
             (next.offset, next.center.keepsRecipients) = (bench.offset, true)
-            try next.center.refill(at: at(1_000))
+            next.center.bench.conditions.takenOverAt = at(now)
+            try next.center.refill(at: at(now))
             return next
         }
         var first = try Self.bench()
         first.apply(request("a", key("order"), interval(5)))
         // Its clock is behind.
-        var second = try owner(after: &first)
+        var second = try owner(after: &first, at: 1_000)
+        try second.commit()
         second.apply(DeviceTests.gone("phone", at: 2_000), 2_000)
         #expect(second.sends.isEmpty)
-        var third = try owner(after: &second)
+        var third = try owner(after: &second, at: 3_000)
         third.fire(7_000)
         #expect(third.sends.filter { $0.kind == .remove }.map(\.registration?.token) == [Self.tokens[0]])
         #expect(third.sends.filter { $0.kind != .remove }.map(\.registration?.token) == [Self.tokens[1]])
