@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import NotificationModel
 import Testing
 
@@ -15,6 +16,28 @@ struct PipelineBenchmarkTests {
             let traces = (0..<requests.records).map { requests.trace(of: $0) }
             #expect(!traces.contains(nil) && traces == (0..<requests.records).map { requests.trace(of: $0) })
             #expect(expected.contains(traces.count { $0?.sampled != nil }), "\(share)")
+        }
+    }
+
+    @Test("become events whose ids the programs in Python derive as the service does")
+    func ids() throws {
+        let requests = RequestWorkload(records: 3, partitions: 1)
+        let folder = try Programs.resource("delivery_event.py").deletingLastPathComponent().path
+        let program = """
+            import sys
+            sys.path.insert(0, sys.argv[1])
+            sys.dont_write_bytecode = True
+            from delivery_event import event_id
+            print(event_id(sys.argv[2], sys.argv[3].encode()), end="")
+            """
+        for index in 0..<requests.records {
+            let (id, key) = (try requests.requestID(of: index), try requests.key(of: index))
+            let (output, status) = try Workbench(in: nil).run(
+                URL(fileURLWithPath: "/usr/bin/env"),
+                ["python3", "-c", program, folder, "\(id)", String(decoding: key.encoded, as: UTF8.self)]
+            )
+            let event = DeliveryEvent(name: .delivered, requestID: id, key: key, closes: true)
+            #expect(status == 0 && String(decoding: output, as: UTF8.self) == "\(event.eventID)")
         }
     }
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 # UUIDv5 of the URL namespace and urn:carillon:notification:event.
 EVENT_NAMESPACE = bytes.fromhex("1d21b54fc67f5a67b6f78bbc623df0f5")
-# What follows the request id: no occurrence, the event's name and no device, each with its length before it.
+# What is between the request id and the key: no occurrence, the event's name and no device, each with its length before it.
 EVENT_NAME = b"\0\0\0\0" b"\0\0\0\x09delivered" b"\0\0\0\0"
 
 SPECVERSION = ("ce_specversion", b"1.0")
@@ -27,10 +27,14 @@ PRODUCING = {
 }
 
 
-def event_id(request_id):
+def piece(text):
+    return len(text).to_bytes(4, "big") + text
+
+
+def event_id(request_id, key):
     """The UUIDv5 of the event; uuid.UUID would take several times as long."""
-    name = request_id.encode()
-    digest = hashlib.sha1(EVENT_NAMESPACE + len(name).to_bytes(4, "big") + name + EVENT_NAME).hexdigest()
+    name = piece(request_id.encode()) + EVENT_NAME + piece(key)
+    digest = hashlib.sha1(EVENT_NAMESPACE + name).hexdigest()
     variant = "89ab"[int(digest[16], 16) & 3]
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 
@@ -70,7 +74,7 @@ def event_of(key, request, replaces):
 def headers_of(key, request_id, received):
     headers = [
         SPECVERSION,
-        ("ce_id", event_id(request_id)),
+        ("ce_id", event_id(request_id, key)),
         SOURCE,
         TYPE,
         ("ce_time", now()),
