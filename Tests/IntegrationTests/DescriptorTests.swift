@@ -52,6 +52,9 @@ struct DescriptorTests {
             let lines = service.child.errorText.split(separator: "\n").filter { $0.contains("cannot accept") }
             #expect(lines.count == 1)
             #expect(lines.first?.contains("ulimit -n") == true)
+            // Without one libdispatch would end the process as soon as tasks wait for a thread.
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(service.child.pid)/fd")
+            #expect(open.count <= 64, "\(open.count)")
             silent = []
             #expect(try await service.health("live").status == 200)
             #expect(silent.isEmpty)

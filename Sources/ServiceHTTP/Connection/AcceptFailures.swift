@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
 
-/// A handler on a listener: logs when connections cannot be accepted, for example for lack of file descriptors, and
-/// pauses before the next attempt.
+/// A handler on a listener: logs when connections cannot be accepted, and pauses before the next attempt. It does so
+/// before file descriptors run out, see ``OpenFiles/areScarce()``.
 ///
 /// The framework delays only the next read. The failed one stays registered and would wake its thread continuously.
 final class AcceptFailures: ChannelInboundHandler {
@@ -17,15 +17,22 @@ final class AcceptFailures: ChannelInboundHandler {
     private let server: String
     private let logger: Logger
     private let metrics: ConnectionMetrics
+    private let areFilesScarce: () -> Bool
     private var isPaused = false
     private var loggedAt: NIODeadline?
     /// Failures that were not logged.
     private var unsaid = 0
 
-    init(of server: String, logger: Logger, metrics: ConnectionMetrics) {
+    init(
+        of server: String,
+        logger: Logger,
+        metrics: ConnectionMetrics,
+        areFilesScarce: @escaping () -> Bool = OpenFiles.areScarce
+    ) {
         self.server = server
         self.logger = logger
         self.metrics = metrics
+        self.areFilesScarce = areFilesScarce
     }
 
     /// Watches a listener until it is closed.
@@ -45,22 +52,34 @@ final class AcceptFailures: ChannelInboundHandler {
         try? await added.get()
     }
 
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.fireChannelRead(data)
+        if areFilesScarce() { pause("few file descriptors are left", context) }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.fireErrorCaught(error)
-        guard error is IOError else { return }
+        if error is IOError { pause("\(error)", context) }
+    }
+
+    private func pause(_ reason: String, _ context: ChannelHandlerContext) {
         metrics.countAcceptFailure()
-        say(error, at: context.eventLoop.now)
+        say(reason, at: context.eventLoop.now)
         guard !isPaused else { return }
         isPaused = true
-        let channel = context.channel
-        channel.setOption(.autoRead, value: false).whenComplete { _ in }
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+        context.channel.setOption(.autoRead, value: false).whenComplete { _ in }
+        continueLater(context.channel)
+    }
+
+    private func continueLater(_ channel: any Channel) {
+        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+            guard !areFilesScarce() else { return continueLater(channel) }
             isPaused = false
             channel.setOption(.autoRead, value: true).whenComplete { _ in }
         }
     }
 
-    private func say(_ error: any Error, at now: NIODeadline) {
+    private func say(_ reason: String, at now: NIODeadline) {
         if let loggedAt, now < loggedAt + Self.quiet {
             unsaid += 1
             return
@@ -68,7 +87,7 @@ final class AcceptFailures: ChannelInboundHandler {
         loggedAt = now
         logger.error(
             "cannot accept connections; they wait. If file descriptors run out, raise the process's limit (ulimit -n)",
-            metadata: ["error": "\(error)", "server": "\(server)", "unsaid": "\(unsaid)"]
+            metadata: ["error": "\(reason)", "server": "\(server)", "unsaid": "\(unsaid)"]
         )
         unsaid = 0
     }

@@ -10,6 +10,8 @@ import Darwin
 package enum OpenFiles {
     /// Reserved for brokers, the ops endpoint, files and event loops.
     static let reserve = 256
+    /// Left by the listeners in any case: more than all of them accept in one turn, which is four each.
+    static let spare: rlim_t = 16
 
     /// Raises the process's own limit if it is too low, as far as allowed.
     ///
@@ -35,6 +37,23 @@ package enum OpenFiles {
         let left = limit - reserve
         let most = left >= 2 * files ? left - files : left / 2
         return max(1, min(connections, most))
+    }
+
+    /// Whether so few descriptors are left that a listener should accept no more.
+    ///
+    /// libdispatch, which runs all tasks, ends the process if it cannot open a file of `/proc` while tasks wait.
+    static func areScarce() -> Bool {
+        var limit = rlimit()
+        guard getrlimit(kind, &limit) == 0 else { return false }
+        // The system gives the lowest free number.
+        let next = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        if next >= 0 { close(next) }
+        return isLast(next, within: limit.rlim_cur)
+    }
+
+    /// Whether a descriptor is among the last ``spare`` of the limit; a negative one was not to be had.
+    static func isLast(_ descriptor: Int32, within limit: rlim_t) -> Bool {
+        descriptor < 0 || rlim_t(descriptor) + spare >= limit
     }
 
     #if canImport(Glibc)

@@ -9,12 +9,20 @@ import TestSupport
 
 @Suite("A listener that cannot accept connections")
 struct AcceptFailuresTests {
+    /// The descriptors of the process, as far as a listener asks.
+    private final class Files {
+        var areScarce = false
+    }
+
     private struct Listener {
         let channel = EmbeddedChannel()
         let log = CollectedLog()
+        let files = Files()
 
         init() throws {
-            let failures = AcceptFailures(of: "HTTP API", logger: log.logger, metrics: .none)
+            let failures = AcceptFailures(of: "HTTP API", logger: log.logger, metrics: .none) { [files] in
+                files.areScarce
+            }
             try channel.pipeline.syncOperations.addHandler(failures)
         }
 
@@ -22,6 +30,12 @@ struct AcceptFailuresTests {
             channel.pipeline.fireErrorCaught(IOError(errnoCode: 24, reason: "accept"))
             // The test channel rethrows errors that no handler caught.
             try? channel.throwIfErrorCaught()
+        }
+
+        /// Returns whether the connection reached the server.
+        func accept() throws -> Bool {
+            try channel.writeInbound(EmbeddedChannel() as any Channel)
+            return try channel.readInbound(as: (any Channel).self) != nil
         }
 
         func wait(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
@@ -63,6 +77,24 @@ struct AcceptFailuresTests {
         listener.fail()
         #expect(listener.log.lines.count == 2)
         #expect(listener.log.lines.last?.contains("100") == true, "\(listener.log.lines)")
+    }
+
+    @Test("It pauses while few descriptors are left, and keeps what it has accepted")
+    func scarce() throws {
+        let listener = try Listener()
+        #expect(try listener.accept())
+        #expect(listener.reads.isEmpty)
+        listener.files.areScarce = true
+        #expect(try listener.accept())
+        #expect(listener.reads.last == false)
+        listener.wait(AcceptFailures.pause)
+        listener.wait(AcceptFailures.pause)
+        #expect(listener.reads.last == false)
+        #expect(listener.log.lines.count == 1)
+        #expect(listener.log.lines.first?.contains("descriptors are left") == true, "\(listener.log.lines)")
+        listener.files.areScarce = false
+        listener.wait(AcceptFailures.pause)
+        #expect(listener.reads.last == true)
     }
 
     @Test("Other errors change nothing")

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ServiceHTTP
@@ -17,5 +18,13 @@ struct OpenFilesTests {
         let found = OpenFiles.possible(connections, files, within: limit)
         #expect(found == possible)
         #expect(found == 1 || found + min(files, found) + OpenFiles.reserve <= limit)
+    }
+
+    @Test(arguments: [
+        (0, 100, false), (83, 100, false), (84, 100, true), (99, 100, true), (-1, 100, true), (3, 8, true),
+    ])
+    func `the last descriptors are not for connections`(_ next: Int32, _ limit: rlim_t, _ isLast: Bool) {
+        #expect(OpenFiles.isLast(next, within: limit) == isLast)
+        #expect(OpenFiles.isLast(next, within: .max) == (next < 0))
     }
 }
