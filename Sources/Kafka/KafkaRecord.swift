@@ -198,7 +198,7 @@ public struct KafkaHeaderBuffer: Sendable {
 
     private mutating func append(_ name: KafkaHeaderName) -> Range<Int> {
         let start = bytes.count
-        name.utf8.withUnsafeBytes { bytes.append(contentsOf: $0.dropLast()) }
+        name.utf8.withUnsafeBytes { bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
         return start..<bytes.count
     }
 

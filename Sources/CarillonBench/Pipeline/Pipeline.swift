@@ -43,6 +43,8 @@ struct PipelineCommand: BenchmarkCommand {
     @OptionGroup var programs: SubjectOptions<SubjectName>
     @Flag(inversion: .prefixedNo, help: "Measure the latency too.")
     var latency = true
+    @Flag(inversion: .prefixedNo, help: "Name a thread in each request: its notifications are counted.")
+    var thread = true
     @Option(
         help: "Devices of each recipient: measures the consumer service without and with them, instead of programs."
     )
@@ -97,10 +99,13 @@ struct PipelineCommand: BenchmarkCommand {
     }
 
     var requests: [RequestWorkload] {
-        guard let records else {
-            return [.init(records: 200_000, partitions: 8), .init(records: 1_000_000, partitions: 40)]
+        let sizes: [(records: Int, partitions: Int32)] =
+            if let records { [(records, partitions)] } else { [(200_000, 8), (1_000_000, 40)] }
+        return sizes.map { size in
+            var requests = RequestWorkload(records: size.records, partitions: size.partitions)
+            requests.namesThread = thread
+            return requests
         }
-        return [.init(records: records, partitions: partitions)]
     }
 
     /// For ``devices``.

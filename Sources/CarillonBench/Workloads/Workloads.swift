@@ -14,6 +14,8 @@ struct RequestWorkload: Sendable {
     private(set) var identifiers = Self.identifiers
     /// The share of requests whose trace is sampled, from 0 to 1.
     var sampled = 1.0
+    /// Whether each request names the thread `orders`.
+    var namesThread = true
 
     init(records: Int, partitions: Int32) { (self.records, self.partitions) = (records, partitions) }
 
@@ -26,7 +28,9 @@ struct RequestWorkload: Sendable {
 
     private static let step = 7_919
 
-    var name: String { "\(records) requests over \(partitions) partitions" }
+    var name: String {
+        "\(records) requests over \(partitions) partitions" + (namesThread ? "" : ", of no thread")
+    }
 
     /// Eight digits.
     func identifier(of index: Int) -> String { Pattern.digits(index * Self.step % identifiers, 8) }
@@ -47,11 +51,12 @@ struct RequestWorkload: Sendable {
     private func value(of index: Int) -> [UInt8] {
         let order = identifier(of: index)
         let title = index % 4 == 0 ? "您的订单已发货" : "Your order is on its way"
+        let thread = namesThread ? #""threadIdentifier":"orders","# : ""
         return Array(
             """
             {"requestId":"00000000-0000-5000-8000-\(Pattern.digits(index, 12))","content":{"title":"\(title)",\
             "subtitle":"Order \(order)","body":"The parcel \\"\(order)\\" has left our warehouse and will be with you soon.",\
-            "badge":3,"sound":"bell.caf","categoryIdentifier":"ORDER","threadIdentifier":"orders",\
+            "badge":3,"sound":"bell.caf","categoryIdentifier":"ORDER",\(thread)\
             "interruptionLevel":"active","relevanceScore":0.5,\
             "userInfo":{"orderId":"\(order)","items":[1,2,3],"customer":{"tier":"gold"}}}}
             """.utf8

@@ -6,12 +6,13 @@ final class RDKafkaProducerClient {
     let handle: RDKafkaHandle
     private let context: Context
     private let queue: OpaquePointer
-    private var topics: [OpaquePointer] = []
+    // Unchecked: what each record uses. One thread owns a client.
+    @exclusivity(unchecked) private var topics: [OpaquePointer] = []
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
     private static let argumentCount = 8
     /// The client raised a fatal error and sends nothing more.
-    private(set) var hasFailed = false
-    private var isOpen = true
+    @exclusivity(unchecked) private(set) var hasFailed = false
+    @exclusivity(unchecked) private var isOpen = true
 
     private final class Context: RDKafkaContext {
         let wake: (@Sendable () -> Void)?

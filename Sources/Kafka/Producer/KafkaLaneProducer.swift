@@ -75,19 +75,20 @@ public final class KafkaLaneProducer {
     /// Called with the new client's handle before the old client is released.
     var onRecreation: ((RDKafkaHandle) -> Void)?
 
-    private(set) var client: RDKafkaProducerClient
-    private var topicNames: [String] = []
-    private var records = OutstandingRecords()
+    // Unchecked: what each record uses. One thread owns a producer.
+    @exclusivity(unchecked) private(set) var client: RDKafkaProducerClient
+    @exclusivity(unchecked) private var topicNames: [String] = []
+    @exclusivity(unchecked) private var records = OutstandingRecords()
     /// Records to publish again; ordered once the failed client is released.
-    private var republish: [(record: KafkaProducerRecord, entry: OutstandingRecords.Entry)] = []
+    @exclusivity(unchecked) private var republish: [(record: KafkaProducerRecord, entry: OutstandingRecords.Entry)] = []
     /// The start of the current series of failures: no acknowledgement arrived since.
-    private var failingSince: ContinuousClock.Instant?
+    @exclusivity(unchecked) private var failingSince: ContinuousClock.Instant?
     private var nextRecreation = ContinuousClock.now
     private var pause = Duration.milliseconds(50)
     private var isPurged = false
     private var nextPurge = ContinuousClock.now
     private var isClosing = false
-    private(set) var isClosed = false
+    @exclusivity(unchecked) private(set) var isClosed = false
 
     private let isIdempotent: Bool
     /// The first unconfirmed record of the current transaction, which librdkafka would commit.
@@ -309,7 +310,7 @@ public final class KafkaLaneProducer {
                 error = .unconfirmed(in: RDKafkaProducerClient.topic(of: message))
                 if isTransactional { unconfirmed = error }
             } else if code == RD_KAFKA_RESP_ERR_NO_ERROR {
-                (failingSince, pause) = (nil, .milliseconds(50))
+                if failingSince != nil { (failingSince, pause) = (nil, .milliseconds(50)) }
             } else if client.hasFailed, !isClosing, !isTransactional, RDKafkaProducerClient.isOfClient(code) {
                 republish.append((RDKafkaProducerClient.record(from: message), entry))
                 return

@@ -291,8 +291,9 @@ private enum EventHeader {
 /// Counts published records that are not acknowledged yet, shared by the publishing and the waiting code. Used on one
 /// thread.
 final class DeliveryLedger {
-    var checkpoint: Checkpoint
-    var budget: CheckpointBudget
+    // Unchecked: each record that is published asks them. Only its lane's thread uses a ledger.
+    @exclusivity(unchecked) var checkpoint: Checkpoint
+    @exclusivity(unchecked) var budget: CheckpointBudget
     /// The error of the first record that the broker rejected permanently: the lane restarts from its marker.
     private(set) var failure: KafkaError?
     /// The offset of the newest marker of each partition in `state`.

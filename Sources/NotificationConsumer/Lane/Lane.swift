@@ -38,15 +38,16 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     let intake: Intake
     /// Of the centers of all partitions.
     let rules: LifecycleRules
-    var emission: Emission<Link>
+    // Unchecked: what each record uses several times. Only its thread uses a lane.
+    @exclusivity(unchecked) var emission: Emission<Link>
     let partitions: Int32
     let logger: Logger
 
-    var owned: OwnedPartitions
+    @exclusivity(unchecked) var owned: OwnedPartitions
     /// The current assignment; the outcome of a send of an earlier one is too late.
     var assignmentID: UInt64 = 0
     /// The effects of turns, taken from a center; empty between two calls of `carryOut`.
-    var effects: [Effect] = []
+    @exclusivity(unchecked) var effects: [Effect] = []
     /// Signals that wait for requests.
     let heldSignals = HeldSignals()
     /// The sends of the channels; none where the `delivered` event is the only hand-over.
@@ -61,7 +62,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     var categories = CategoryBook.empty
     var categoryVersion = 0
     /// The spans of what it does; nil where nothing is traced.
-    var spans: LaneSpans?
+    @exclusivity(unchecked) var spans: LaneSpans?
     /// The queries that wait for this lane; nil where nobody asks.
     let queries: QueryInbox?
     var backPressure = BackPressure()
@@ -70,7 +71,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// Turns in which timers could fire.
     private var firings = 0
     /// Records applied and timers fired so far.
-    package private(set) var work = 0
+    @exclusivity(unchecked) package private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
     /// The dead letters that are logged.
     var letters = DeadLetterLog()

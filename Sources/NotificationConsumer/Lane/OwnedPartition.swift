@@ -25,10 +25,10 @@ final class OwnedPartition {
     /// How long before a timer is due its limit is requested, in milliseconds.
     static let leadTime: Int64 = 500
 
-    // Only its lane's thread uses it, for each record several times.
+    // Unchecked: what each record uses several times. Only its lane's thread uses it.
     @exclusivity(unchecked) var center: PartitionCenter
     /// How far each input was read.
-    var inputs: PerInput<InputProgress>
+    @exclusivity(unchecked) var inputs: PerInput<InputProgress>
     /// The id of the changelog.
     let lineage: String
     /// The offset of the next changelog record; nil when a fence prevents other writers.
@@ -45,7 +45,7 @@ final class OwnedPartition {
     /// The same while its registrations are read, before requests and signals.
     private var devicesFirst: CatchUp?
     /// Whether a record was read since the last cut.
-    var isTouched = false
+    @exclusivity(unchecked) var isTouched = false
     private var cut: Cut?
     /// How far ahead of the clock the next marker is.
     private var ahead = OwnedPartition.aheadOfClock.lowerBound

@@ -18,19 +18,20 @@ package final class MemoryEntryStore: EntryStore {
         var previousOfRecipient: Int32 = -1
     }
 
-    private var slots: [Slot] = []
-    private var free: [Int32] = []
-    private var firstOfKey: [Int64: Int32] = [:]
-    private var firstOfRecipient: [Int64: Int32] = [:]
+    // Unchecked: what each lookup or write uses. One lane uses a store at a time.
+    @exclusivity(unchecked) private var slots: [Slot] = []
+    @exclusivity(unchecked) private var free: [Int32] = []
+    @exclusivity(unchecked) private var firstOfKey: [Int64: Int32] = [:]
+    @exclusivity(unchecked) private var firstOfRecipient: [Int64: Int32] = [:]
     /// Ordered by instant and slot.
-    private var dues = SortedChunks()
-    private var idles = SortedChunks()
+    @exclusivity(unchecked) private var dues = SortedChunks()
+    @exclusivity(unchecked) private var idles = SortedChunks()
     /// Those of `idles` that must not be forgotten.
     private var lasting = 0
-    private var open = OpenCounts()
+    @exclusivity(unchecked) private var open = OpenCounts()
     private var isClosed = false
     /// The bytes of keys and values.
-    private var contentBytes = 0
+    @exclusivity(unchecked) private var contentBytes = 0
     /// The memory per entry in addition to key and value: slot, indexes, array headers.
     private static let entryBytes = 256
     /// The slots of the recipient being read in pages, in page order.

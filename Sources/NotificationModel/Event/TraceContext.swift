@@ -31,8 +31,10 @@ public struct TraceContext: Sendable, Hashable {
         guard (55...256).contains(bytes.count), bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else {
             return false
         }
-        guard isLowerHex(bytes, 0..<2), isLowerHex(bytes, 3..<35), isLowerHex(bytes, 36..<52),
-            isLowerHex(bytes, 53..<55)
+        guard isLowerHex(bytes[0]), isLowerHex(bytes[1]), isLowerHex(bytes[53]), isLowerHex(bytes[54]),
+            let first = bytes.hexadecimal(at: 3), let second = bytes.hexadecimal(at: 11),
+            let third = bytes.hexadecimal(at: 19), let fourth = bytes.hexadecimal(at: 27),
+            let upper = bytes.hexadecimal(at: 36), let lower = bytes.hexadecimal(at: 44)
         else { return false }
         // A later version may append fields.
         guard bytes.count == 55 || bytes[55] == 0x2D, bytes[55...].allSatisfy({ isLowerHex($0) || $0 == 0x2D }) else {
@@ -40,7 +42,7 @@ public struct TraceContext: Sendable, Hashable {
         }
         if bytes[0] == 0x30, bytes[1] == 0x30, bytes.count != 55 { return false }
         if bytes[0] == 0x66, bytes[1] == 0x66 { return false }
-        return !bytes[3..<35].allSatisfy(isZero) && !bytes[36..<52].allSatisfy(isZero)
+        return first | second | third | fourth != 0 && upper | lower != 0
     }
 
     /// Whether the bytes are 1 to 512 characters of printable ASCII.
@@ -49,17 +51,6 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     private static func isLowerHex(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || byte &- 0x61 < 6 }
-
-    /// Without branches: it runs over every record's header.
-    private static func isLowerHex(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
-        var areValid = true
-        for index in range { areValid = isLowerHex(bytes[index]) && areValid }
-        return areValid
-    }
-
-    private static func isZero(_ byte: UInt8) -> Bool {
-        byte == 0x30
-    }
 }
 
 extension TraceContext {

@@ -15,28 +15,14 @@ public struct UUIDValue: Hashable, Sendable {
 
     /// Reads the canonical form: 36 characters, lower-case hexadecimal, hyphens at 8, 13, 18 and 23. Nil otherwise.
     public init?(canonical bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == 36 else { return nil }
-        var halves: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for (index, byte) in bytes.enumerated() {
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard byte == 0x2D else { return nil }
-                continue
-            }
-            let digit: UInt8
-            switch byte {
-            case 0x30...0x39: digit = byte &- 0x30
-            case 0x61...0x66: digit = byte &- 0x57
-            default: return nil
-            }
-            if digits < 16 {
-                halves.0 = halves.0 << 4 | UInt64(digit)
-            } else {
-                halves.1 = halves.1 << 4 | UInt64(digit)
-            }
-            digits += 1
-        }
-        self.init(high: halves.0, low: halves.1)
+        guard bytes.count == 36, bytes[8] == 0x2D, bytes[13] == 0x2D, bytes[18] == 0x2D, bytes[23] == 0x2D,
+            let first = bytes.hexadecimal(at: 0), let second = bytes.hexadecimal(at: 9, and: 14),
+            let third = bytes.hexadecimal(at: 19, and: 24), let fourth = bytes.hexadecimal(at: 28)
+        else { return nil }
+        self.init(
+            high: UInt64(first) &<< 32 | UInt64(second),
+            low: UInt64(third) &<< 32 | UInt64(fourth)
+        )
     }
 
     /// Appends the 36 bytes of the canonical form.
@@ -50,18 +36,18 @@ public struct UUIDValue: Hashable, Sendable {
     /// Writes the canonical form into 36 bytes.
     @inline(__always)
     func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
-        let digits: StaticString = "0123456789abcdef"
-        let table = digits.utf8Start
-        var index = 0
-        for digit in 0..<32 {
-            if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
-                buffer[index] = 0x2D
-                index &+= 1
-            }
-            let half = digit < 16 ? high : low
-            buffer[index] = table[Int(truncatingIfNeeded: half &>> UInt64(60 &- (digit & 15) &* 4)) & 0xF]
-            index &+= 1
-        }
+        let out = UnsafeMutableRawBufferPointer(buffer)
+        let first = Hexadecimal.digits(of: UInt32(truncatingIfNeeded: high &>> 32))
+        let second = Hexadecimal.digits(of: UInt32(truncatingIfNeeded: high))
+        let third = Hexadecimal.digits(of: UInt32(truncatingIfNeeded: low &>> 32))
+        let fourth = Hexadecimal.digits(of: UInt32(truncatingIfNeeded: low))
+        out.storeBytes(of: first.bigEndian, toByteOffset: 0, as: UInt64.self)
+        out.storeBytes(of: UInt32(truncatingIfNeeded: second &>> 32).bigEndian, toByteOffset: 9, as: UInt32.self)
+        out.storeBytes(of: UInt32(truncatingIfNeeded: second).bigEndian, toByteOffset: 14, as: UInt32.self)
+        out.storeBytes(of: UInt32(truncatingIfNeeded: third &>> 32).bigEndian, toByteOffset: 19, as: UInt32.self)
+        out.storeBytes(of: UInt32(truncatingIfNeeded: third).bigEndian, toByteOffset: 24, as: UInt32.self)
+        out.storeBytes(of: fourth.bigEndian, toByteOffset: 28, as: UInt64.self)
+        (out[8], out[13], out[18], out[23]) = (0x2D, 0x2D, 0x2D, 0x2D)
     }
 }
 
