@@ -41,6 +41,17 @@ struct PipelineBenchmarkTests {
         }
     }
 
+    @Test("name a thread, unless the command line says otherwise", arguments: [true, false])
+    func thread(_ isNamed: Bool) throws {
+        let command = try PipelineCommand.parse(isNamed ? [] : ["--no-thread"])
+        #expect(command.requests.count == 2)
+        for requests in command.requests {
+            let text = String(decoding: requests.value(of: 0), as: UTF8.self)
+            #expect(text.contains(#""threadIdentifier":"orders""#) == isNamed)
+            #expect(text.contains(#""categoryIdentifier":"ORDER","interruptionLevel""#) != isNamed)
+        }
+    }
+
     @Test(
         "a share of traces is above 0 and at most 1, without devices",
         arguments: [

@@ -48,7 +48,8 @@ struct RequestWorkload: Sendable {
         try RequestID(text: "00000000-0000-5000-8000-\(Pattern.digits(index, 12))")
     }
 
-    private func value(of index: Int) -> [UInt8] {
+    /// The request's JSON.
+    func value(of index: Int) -> [UInt8] {
         let order = identifier(of: index)
         let title = index % 4 == 0 ? "您的订单已发货" : "Your order is on its way"
         let thread = namesThread ? #""threadIdentifier":"orders","# : ""

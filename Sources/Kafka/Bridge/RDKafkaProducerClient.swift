@@ -12,7 +12,7 @@ final class RDKafkaProducerClient {
     private static let argumentCount = 8
     /// The client raised a fatal error and sends nothing more.
     @exclusivity(unchecked) private(set) var hasFailed = false
-    @exclusivity(unchecked) private var isOpen = true
+    private var isOpen = true
 
     private final class Context: RDKafkaContext {
         let wake: (@Sendable () -> Void)?
