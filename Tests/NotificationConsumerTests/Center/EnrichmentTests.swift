@@ -244,6 +244,20 @@ struct EnrichmentTests {
         #expect(bench.sends.map(\.isInDoubt) == [true])
     }
 
+    @Test func `what an event may have delivered before the restart stays in doubt, whatever else happens to its key`()
+        throws
+    {
+        let rules = Self.rules(repeatsEvents: true)
+        var first = Bench(rules)
+        first.apply(ask("a"))
+        try first.commit()
+        var bench = Bench(rules, over: first.store, firedThrough: at(1_000))
+        bench.offset = 10
+        #expect(bench.apply(removal("r", key("order"), .delivered), 5_000).summary == ["cancellation.missed r"])
+        let events = bench.apply(request("b", interval(60)), 5_000)
+        #expect(events.first?.name == .superseded && events.first?.inDoubt == true)
+    }
+
     @Test func `after its time the next owner sends the notification as requested`() throws {
         var first = Self.bench()
         first.apply(ask("a"))

@@ -201,4 +201,33 @@ struct LiveActivityDoubtTests {
         next.apply(try LiveActivityTests.activity(at: 6_000), 6_000)
         #expect(next.sends.map { LiveActivityTests.told($0).hasPrefix("liveActivity ") } == [true])
     }
+
+    @Test func `an end by a removal ends also what an owner before may have sent after the removal`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        let version = at(3_000).rawValue / 1000
+        let inputs = [
+            LiveActivityTests.request("b", LiveActivityTests.content(9), at: 2_380),
+            removal("r", key("order"), .delivered, version: version, at: at(2_390)),
+        ]
+        var next = try Self.successor(of: &bench)
+        for input in inputs { next.apply(input, 6_000) }
+        next.apply(LiveActivityTests.request("c", LiveActivityTests.content(3, starts: false), at: 3_000), 6_000)
+        next.center.holdsTimers = false
+        next.fire(6_000)
+        let end = try #require(next.sends.first?.activity?.timestamp)
+        #expect(next.sends.first?.kind == .remove && end > version + 1)
+    }
+
+    @Test func `without a token to start another one, too, what may have been ended is not updated`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
+        var next = try Self.successor(of: &bench)
+        next.apply(removal("r", key("order"), .delivered, at: at(2_000)), 5_100)
+        next.apply(DeviceTests.gone("phone-start", at: 3_000), 5_100)
+        next.apply(LiveActivityTests.request("b", LiveActivityTests.content(9, starts: false), at: 3_100), 5_100)
+        next.center.holdsTimers = false
+        #expect(next.fire(5_200).summary.contains("suppressed b!"))
+        #expect(next.sends.map { LiveActivityTests.told($0).hasPrefix("end ") } == [true])
+    }
 }

@@ -10,6 +10,7 @@ import Testing
 struct LiveActivityTests {
     static let start = String(repeating: "5a", count: 32)
     static let token = String(repeating: "ac", count: 32)
+    private static let order = #","attributesType":"Order""#
     private static let hour: Int64 = 3_600_000
 
     static var rules: LifecycleRules {
@@ -35,7 +36,7 @@ struct LiveActivityTests {
     }
 
     static func phone(_ name: String = "phone-start", token: String = start) throws -> CenterInput {
-        try device(name, token, "liveActivityStart", #","attributesType":"Order""#)
+        try device(name, token, "liveActivityStart", order)
     }
 
     static func activity(
@@ -459,6 +460,25 @@ struct LiveActivityTests {
         bench.apply(DeviceTests.gone("phone-start", at: 2_000), 2_000)
         #expect(bench.sends.count == 2 && Self.told(bench.sends.last).hasPrefix("end "))
         #expect(bench.sends[1].registration?.token == Self.token)
+    }
+
+    @Test func `a phone that leaves is asked to end what it shows also when its app registers the token later`() throws
+    {
+        var bench = try Self.started()
+        let events = bench.apply(DeviceTests.gone("phone-start", at: 1_000), 1_000)
+        #expect(events.summary == ["removed a"] && bench.sends.count == 1)
+        bench.apply(try Self.activity(at: 60_000), 60_000)
+        #expect(bench.sends.count == 2 && Self.told(bench.sends.last).hasPrefix("end "))
+        #expect(bench.sends.last?.registration?.token == Self.token)
+    }
+
+    @Test func `a phone that has left and comes back gets another activity: its app may have ended the first`() throws {
+        var bench = try Self.started()
+        bench.apply(DeviceTests.gone("phone-start", at: 1_000), 1_000)
+        bench.apply(try Self.device("phone-start", Self.start, "liveActivityStart", Self.order, at: 2_000), 2_000)
+        bench.apply(Self.request("b", Self.content(9), at: 3_000), 3_000)
+        bench.fire(40_000)
+        #expect(bench.sends.count == 2 && Self.told(bench.sends.last).hasPrefix("liveActivityStart "))
     }
 
     // MARK: - Timestamps and dates

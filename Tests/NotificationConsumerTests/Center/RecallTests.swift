@@ -466,6 +466,36 @@ struct RecallTests {
         #expect(Self.last(bench) == "recall phone tablet")
     }
 
+    @Test func `a device that leaves is asked once that is committed: the next owner may read first that it is back`()
+        throws
+    {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.center.sendLimit = at(2_000)
+        bench.apply(try Self.moved("phone", bench), 10)
+        #expect(bench.devices.last?.name == .retired && bench.sends.count == 1)
+        bench.center.sendLimit = at(3_000)
+        bench.fire(2_001)
+        #expect(bench.sends.count == 2 && Self.last(bench) == "recall phone")
+    }
+
+    @Test func `a tap during an attempt that the next owner makes again takes away what comes there after the tap`()
+        throws
+    {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        #expect(bench.apply(Self.response("r", to: "a", on: "phone"), 100).isEmpty)
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(1_000))
+        next.center.keepsRecipients = true
+        try next.center.refill(at: at(2_000))
+        next.fire(2_000)
+        #expect(next.sends.count == 1 && next.sends[0].kind != .remove)
+        #expect(try next.answer(.accepted, 2_100).summary == ["delivered a!", "removed a"])
+        #expect(Self.last(next) == "recall phone tablet")
+    }
+
     @Test func `a tap while a newer one is sent recalls the former one only if the newer one fails`() throws {
         for (result, last) in [(ChannelResult.accepted, "\(id("b"))"), (.rejected(.rejected), "recall tablet")] {
             var bench = try Self.bench()

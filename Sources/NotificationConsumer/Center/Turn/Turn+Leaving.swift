@@ -15,7 +15,8 @@ extension Turn {
     ///
     /// - Parameter id: of the cause.
     mutating func leave(_ device: String, by id: RequestID, _ trace: CarriedTrace) {
-        cause = Cause(id: id, trace: trace)
+        // The next owner may read first that it is back: devices, signals and requests are read from topics of their own.
+        cause = Cause(id: id, trace: trace, isTentative: true)
         if let handover = entry.handover, handover.devices?.containsUTF8(of: device) ?? false {
             isChanged = true
             list([device], on: rules.channels.route(of: handover.channel))
@@ -46,6 +47,12 @@ extension Turn {
             isChanged = true
             entry.screen?.targets[place].endRefusal()
             keepAddress(at: place)
+            if recipient.registration(of: device)?.kind == .liveActivityStart,
+                recipient.activityToken(on: device, of: key.identifier) == nil
+            {
+                // Its app may have ended the activity without a word.
+                entry.screen?.targets[place].doubtRemoval()
+            }
         }
     }
 

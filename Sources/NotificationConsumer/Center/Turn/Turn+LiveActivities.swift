@@ -37,15 +37,14 @@ extension Turn {
         return followsChannel ? .none(.unsupportedForm) : .awaitsToken
     }
 
-    /// Whether an end without an answer may have ended the activity that a push can start again.
+    /// Whether an end without an answer may have ended the activity.
     private func mayHaveEnded(on name: String) -> Bool {
         guard let screen = entry.screen, let removal = screen.removal, let place = screen.place(of: name, on: .devices),
-            screen.targets[place].sure == nil,
-            removal.devices.contains(where: {
-                $0.outcome == nil && !$0.isStartedAgain && $0.name.hasSameUTF8(as: name)
-            })
+            screen.targets[place].sure == nil
         else { return false }
-        return recipient.activeDevice(name)?.registration.kind == .liveActivityStart
+        return removal.devices.contains {
+            $0.outcome == nil && !$0.isStartedAgain && $0.name.hasSameUTF8(as: name)
+        }
     }
 
     /// Whether a target shows the activity for certain.
@@ -153,7 +152,7 @@ extension Turn {
             guard let operation = entry.screen?.operations[place], operation.begun == nil, !operation.isInFlight,
                 !operation.awaitsToken, rules.channels.reachesDevices(operation.channel),
                 let name = operation.devices.first,
-                recipient.activeDevice(name)?.registration.kind == .liveActivityStart,
+                registration(ofTarget: name, operation.channel)?.kind == .liveActivityStart,
                 recipient.activityToken(on: name, of: key.identifier) == nil
             else { continue }
             _ = awaitToken(at: place)
@@ -202,7 +201,7 @@ extension Turn {
             // What is shown again comes after that, and so does an end that no removal asked for.
             let isOwn =
                 newest.by == id && operation.showing?.round ?? 0 == 0
-                && (operation.goal != .remove || entry.screen?.removal?.by == id)
+                && (operation.goal != .remove || isOnly(operation, of: id))
             let next = newest.number < .max ? newest.number + 1 : newest.number
             timestamp = isOwn ? newest.number : max(seconds, next)
             if isOwn, operation.showing?.occurrence != nil { timestamp = max(timestamp, seconds) }
@@ -213,6 +212,12 @@ extension Turn {
         }
         isReplayable = false
         return timestamp
+    }
+
+    /// Whether an end takes away what a removal has removed, and nothing else: that may have been sent after the removal was read.
+    private func isOnly(_ end: ScreenOperation, of id: RequestID?) -> Bool {
+        guard let removal = entry.screen?.removal, removal.by == id else { return false }
+        return end.removes.allSatisfy(removal.showing.isSameOccurrence)
     }
 
     // MARK: - Tokens of activities

@@ -212,9 +212,12 @@ extension Turn {
     /// Drops what the entry says without a screen, and what no channel can change.
     private mutating func tidy() {
         guard var screen = entry.screen else { return }
-        let pending = entry.pending?.showing
+        // It waits, and an event that says it may have been published.
+        let waiting = [entry.pending?.showing, entry.handover?.showing]
         for place in screen.targets.indices where !rules.channels.isSent(screen.targets[place].channel) {
-            screen.targets[place].maybes.removeAll { maybe in !(pending.map(maybe.isSameOccurrence) ?? false) }
+            screen.targets[place].maybes.removeAll { maybe in
+                !waiting.contains { $0.map(maybe.isSameOccurrence) ?? false }
+            }
         }
         screen.dropTargets { target in
             !rules.channels.isSent(target.channel) && target.maybes.isEmpty && !target.isLeft
@@ -282,7 +285,7 @@ extension Turn {
         entry.screen?.operations[place].list = send.devices
         entry.screen?.operations[place].begin(at: now)
         entry.screen?.operations[place].awaitsToken = false
-        if operation.isCorrection { noteTakenAway(by: operation) }
+        if operation.isCorrection { noteTakenAway(by: operation) } else { noteShownAgain(by: operation) }
         isChanged = true
         attempts += 1
         effects.append(.send(send))
@@ -304,7 +307,7 @@ extension Turn {
         else { return .nothing(.unregistered) }
         // What is shown goes to a device that was registered again.
         if operation.goal != .remove { entry.screen?.targets[place].formerly = nil }
-        var known = entry.screen?.targets[place].formerly ?? recipient.registration(of: name)
+        var known = registration(ofTarget: name, operation.channel)
         switch kind {
         case .deliver(let content):
             guard let activity = LiveActivityFacts(content) else { break }
@@ -317,13 +320,19 @@ extension Turn {
             if let token = recipient.activityToken(on: name, of: key.identifier) {
                 known = token.registration
             } else if known?.kind == .liveActivityStart {
-                return recipient.activeDevice(name) == nil ? .nothing(.unregistered) : .token
+                return .token
             }
         }
         guard let known, let sender = rules.channels.sender(of: operation.channel, to: known.platform) else {
             return .nothing(.unregistered)
         }
         return .by(sender, known)
+    }
+
+    /// How a target is reached, or was before it left.
+    func registration(ofTarget name: String, _ channel: ChannelName) -> DeviceRegistration? {
+        let place = entry.screen?.place(of: name, on: channel)
+        return place.flatMap { entry.screen?.targets[$0].formerly } ?? recipient.registration(of: name)
     }
 
     /// Nothing reaches the device of an operation any more.
@@ -363,6 +372,15 @@ extension Turn {
         send.actions = handover.addressees?.category?.actionsJSON
         if !operation.devices.isEmpty { send.devices = handover.addressees?.list?.json(of: operation.devices) }
         return true
+    }
+
+    /// What is sent once more after a person has answered it comes to the device of the answer, too, and has not left it with that.
+    private mutating func noteShownAgain(by operation: ScreenOperation) {
+        guard let device = entry.handover?.answer?.device,
+            entry.handover.map({ operation.delivers($0.showing) }) ?? false,
+            operation.devices.isEmpty || operation.devices.containsUTF8(of: device)
+        else { return }
+        entry.handover?.answer?.device = nil
     }
 
     /// A correction takes away what waits for its next attempt, or may be there already: when that comes, it is another operation
