@@ -38,6 +38,12 @@ final class Instance {
         for runner in runners { runner.run() }
     }
 
+    /// Ends its process, and those before it that have not ended.
+    func crash() {
+        for seat in formerSeats { seat.process.crash() }
+        process?.crash()
+    }
+
     /// The next process runs on another machine, with an empty disk.
     func move() {
         disk = SimulatedDisk(directory: files.map { "\($0)/\(name).\(lives)" })

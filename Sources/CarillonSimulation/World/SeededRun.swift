@@ -254,7 +254,7 @@ final class SeededRun {
             let areOver = { [world] in world.instances.allSatisfy { $0.runners.allSatisfy(\.isOver) } }
             world.proceed(until: areOver, atMost: world.timeline.now + Self.longestRestart)
         }
-        for instance in world.instances { instance.process?.crash() }
+        for instance in world.instances { instance.crash() }
         world.proceed(until: { false }, atMost: world.timeline.now + Self.longestRestart)
     }
 

@@ -416,9 +416,16 @@ package struct Screen: Sendable, Hashable {
     // MARK: - Targets that come and go
 
     /// Devices are known now: each may show what all that the gateway knows may show.
-    package mutating func spread(over devices: [(name: String, shows: Showing?)], on channel: ChannelName) {
+    ///
+    /// - Parameter isKept: whether more of them may become known.
+    package mutating func spread(
+        over devices: [(name: String, shows: Showing?)],
+        on channel: ChannelName,
+        isKept: Bool
+    ) {
         guard !devices.isEmpty, let place = place(of: nil, on: channel) else { return }
-        let all = targets.remove(at: place)
+        let all = targets[place]
+        if !isKept { targets.remove(at: place) }
         operations.removeAll { $0.concerns(all) && !$0.isInFlight }
         for (name, known) in devices {
             if let place = self.place(of: name, on: channel) {

@@ -564,6 +564,36 @@ struct DeviceChannelTests {
 
     // MARK: - A restart
 
+    @Test(arguments: [false, true])
+    func `what an owner before may have sent is removed also on a device whose registration is read again`(
+        _ isDue: Bool
+    )
+        throws
+    {
+        var rules = Self.rules()
+        rules.maximumDevices = 2
+        var former = Bench(rules)
+        former.apply(try DeviceTests.device(token: Self.tokens[0]))
+        former.apply(try DeviceTests.device("tablet", token: Self.tokens[1]))
+        // The former owner sends it once the watch is registered.
+        if isDue {
+            former.apply(request("a", key("order"), interval(5)))
+        } else {
+            former.apply(DeviceTests.request("a", Self.content))
+        }
+        try former.commit()
+        var next = Bench(rules, over: former.store, firedThrough: at(6_000))
+        (next.center.holdsTimers, next.offset, next.center.keepsRecipients) = (true, 10, true)
+        try next.center.refill(at: at(7_000))
+        next.apply(try DeviceTests.device("watch", token: Self.tokens[2], at: 5_500), 7_000)
+        let events = next.apply(request("b", key("order"), interval(60, from: at(5_600))), 7_000)
+        #expect(events.first?.name == .superseded && events.first?.inDoubt == true)
+        next.center.holdsTimers = false
+        next.fire(7_001)
+        #expect(next.sends.allSatisfy { $0.kind == .remove })
+        #expect(Set(next.sends.compactMap(\.registration?.token)) == Set(Self.tokens))
+    }
+
     @Test func `operations of several devices survive a restart, each in doubt by itself`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))

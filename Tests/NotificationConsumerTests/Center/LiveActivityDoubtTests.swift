@@ -75,6 +75,23 @@ struct LiveActivityDoubtTests {
         #expect(LiveActivityTests.told(next.sends.last) == "end 5")
     }
 
+    @Test func `what follows an end that is sent again with a later timestamp has a later one than that`() throws {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try LiveActivityTests.phone())
+        bench.apply(try LiveActivityTests.activity())
+        bench.apply(LiveActivityTests.request("a", LiveActivityTests.content(9), at: 1_000), 1_000)
+        try bench.answer(.unanswered(retryAfter: 60_000), 1_100)
+        #expect(bench.apply(removal("r", at: at(1_200)), 1_200).summary == ["cancelled a!"])
+        #expect(LiveActivityTests.told(bench.sends.last) == "end 2")
+        var next = try Self.successor(of: &bench)
+        next.center.holdsTimers = false
+        next.fire(5_100)
+        #expect(LiveActivityTests.told(next.sends.last) == "end 5")
+        try next.answer(.unanswered(retryAfter: 60_000), 5_200)
+        next.apply(LiveActivityTests.request("b", LiveActivityTests.content(5), at: 5_300), 5_300)
+        #expect(LiveActivityTests.told(next.sends.last) == "liveActivity 6")
+    }
+
     @Test func `an end after the others has the same date of dismissal`() throws {
         var bench = Bench(LiveActivityTests.rules)
         bench.apply(try LiveActivityTests.phone())

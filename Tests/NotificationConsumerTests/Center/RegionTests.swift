@@ -85,6 +85,19 @@ struct RegionTests {
         }
     }
 
+    @Test
+    func
+        `without transactions a crossing waits for the marker by which the next owner knows that it may have been sent`()
+    {
+        var bench = Bench()
+        bench.apply(request("q", Self.region()))
+        bench.apply(Self.fix(false, 10), 10)
+        bench.center.sendLimit = at(15)
+        #expect(bench.apply(Self.fix(true, 20), 20).isEmpty)
+        bench.center.sendLimit = at(40)
+        #expect(bench.fire(30).summary == ["delivered q!"])
+    }
+
     @Test func `late and repeated fixes, and fixes of other recipients and applications, change nothing`() throws {
         var bench = Bench()
         bench.apply(request("q", Self.region()))

@@ -111,9 +111,7 @@ extension Turn {
         case .modified, .original: break
         }
         entry.handover = nil
-        guard !conditions.holdsTimers, !holdsSends(by: handover.channel),
-            now <= conditions.sendLimit || !rules.repeatsEvents
-        else {
+        guard !holdsHandovers(by: handover.channel) else {
             handover.start = now
             entry.handover = handover
             return

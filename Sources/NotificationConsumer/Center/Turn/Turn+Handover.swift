@@ -306,6 +306,10 @@ extension Turn {
         entry.handover = nil
         // It was delivered to some: the others do not get it any more.
         guard !handover.isClosed else { return }
+        if conditions.isBacklogInDoubt, handover.start == nil, rules.channels.isSent(handover.channel) {
+            // An owner before may have addressed it again, to devices that are registered in the backlog.
+            doubt(handover.showing, of: handover.content, on: handover.channel)
+        }
         let id = handover.showing.requestID
         publish(
             handover.cancelledBy == nil ? name : .cancelled,

@@ -188,15 +188,14 @@ extension Turn {
     /// later versions are compared with it.
     mutating func activityTimestamp(at place: Int) -> Int64 {
         guard let operation = entry.screen?.operations[place] else { return 0 }
-        if let known = operation.timestamp { return known }
         let seconds = max(0, operation.sequence.time.rawValue / 1000)
         var id = operation.isQuiet ? nil : operation.showing?.requestID ?? operation.cause
         if operation.goal == .remove, entry.screen?.removal?.by != id {
             // What caused it may be a request whose own push comes after it, and later than it.
             id = operation.removes.last?.requestID ?? id
         }
-        var timestamp = seconds
-        if let newest = entry.version {
+        var timestamp = operation.timestamp ?? seconds
+        if operation.timestamp == nil, let newest = entry.version {
             // The occurrences of a repeat have one version.
             // What is shown again comes after that, and so does an end that no removal asked for.
             let isOwn =
@@ -207,7 +206,8 @@ extension Turn {
             if isOwn, operation.showing?.occurrence != nil { timestamp = max(timestamp, seconds) }
         }
         entry.screen?.operations[place].timestamp = timestamp
-        if entry.version?.number != timestamp, let by = id ?? operation.showing?.requestID ?? entry.version?.by {
+        // Also when a new owner has made that of an end later.
+        if entry.version?.number ?? .min < timestamp, let by = id ?? operation.showing?.requestID ?? entry.version?.by {
             entry.version = .init(number: timestamp, by: by)
         }
         isReplayable = false

@@ -55,7 +55,7 @@ extension Turn {
         if mayHaveBeenSent, rules.mayHaveBeenHandedOver(pending.channel), let waiting = entry.pending {
             doubt(waiting.showing, of: pending.content, on: pending.channel)
         }
-        if !isInFlight, !conditions.holdsTimers, !holdsSends(by: pending.channel) { fire() }
+        if !isInFlight, !holdsHandovers(by: pending.channel) { fire() }
         return entry.waitsForRegion
     }
 

@@ -169,7 +169,7 @@ extension Turn {
         // A request that can never be sent is answered at once, not when it would be due.
         if let expiration = request.expiration, expiration <= due { return expire(request) }
         wait(request, for: .scheduled(schedule, occurrence: occurrence), until: due)
-        if due <= now, !isInFlight, !conditions.holdsTimers, !holdsSends(by: request.channel) { return fire() }
+        if due <= now, !isInFlight, !holdsHandovers(by: request.channel) { return fire() }
         publish(.scheduled, of: request.id, closes: false, request.trace) {
             $0.nextTriggerDate = due
             $0.replaces = replaced?.requestID

@@ -27,7 +27,7 @@ extension Turn {
     /// What has waited for its turn goes first: it replaces what is shown.
     private mutating func fireTurn() -> Bool {
         guard let pending = entry.pending, case .turn = pending.timer, let due = pending.due, due <= now, !isInFlight,
-            !conditions.holdsTimers, !holdsSends(by: pending.channel)
+            !holdsHandovers(by: pending.channel)
         else { return false }
         fire()
         return entry.pending != pending
@@ -183,7 +183,8 @@ extension Turn {
                 devices.append(name)
             }
             let known = devices.map { ($0, shown(on: $0, target.channel)) }
-            entry.screen?.spread(over: known, on: target.channel)
+            // An owner before may have sent to what is registered further on in the backlog.
+            entry.screen?.spread(over: known, on: target.channel, isKept: conditions.isBacklogInDoubt)
             for name in others where !recipient.hasActiveDevice(name) {
                 if let place = entry.screen?.place(of: name, on: target.channel) { keepAddress(at: place) }
             }

@@ -99,6 +99,12 @@ struct Turn {
             && rules.channels.isSent(channel)
     }
 
+    /// Whether what the log alone does not decide must wait before it is handed over: for the backlog, or for a marker that records that
+    /// it may have been. Read again later, it could end otherwise.
+    func holdsHandovers(by channel: ChannelName?) -> Bool {
+        conditions.holdsTimers || holdsSends(by: channel) || rules.repeatsEvents && now > conditions.sendLimit
+    }
+
     /// The change of the entry; nil when there is none.
     func change(from cause: WorkingSet.Cause) -> WorkingSet.Change? {
         guard isChanged else { return nil }
