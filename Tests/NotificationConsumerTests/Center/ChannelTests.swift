@@ -139,6 +139,22 @@ struct ChannelTests {
         #expect(Self.sends(bench).last == "test: recall b")
     }
 
+    @Test func `without transactions an event that the clock decides waits for the marker that covers it`() throws {
+        var rules = Self.rules
+        rules.repeatsEvents = true
+        var bench = Bench(rules)
+        bench.center.sendLimit = at(5_000)
+        #expect(bench.apply(request("a", interval(5.5), channel: .events), 6_000).summary == ["scheduled a"])
+        bench.center.sendLimit = at(7_000)
+        #expect(bench.fire(6_100).summary == ["delivered a!"])
+        // What has waited for its turn.
+        bench.apply(request("b", channel: .test), 6_200)
+        bench.apply(request("c", key("order"), expiration: at(60_000), channel: .events), 6_300)
+        #expect(try bench.answer(.accepted, 7_100).summary == ["delivered b!"])
+        bench.center.sendLimit = at(8_000)
+        #expect(bench.fire(7_200).summary == ["delivered c!"])
+    }
+
     @Test func `what may not begin before the next marker is looked at once, however few timers fire at a time`() throws
     {
         var bench = Bench(Self.rules)
