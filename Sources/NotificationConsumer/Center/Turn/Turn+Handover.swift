@@ -306,7 +306,7 @@ extension Turn {
         entry.handover = nil
         // It was delivered to some: the others do not get it any more.
         guard !handover.isClosed else { return }
-        if conditions.isBacklogInDoubt, handover.start == nil, rules.channels.isSent(handover.channel) {
+        if conditions.isBacklogInDoubt, rules.channels.isSent(handover.channel), entry.isInDoubt(handover.showing) {
             // An owner before may have addressed it again, to devices that are registered in the backlog.
             doubt(handover.showing, of: handover.content, on: handover.channel)
         }
