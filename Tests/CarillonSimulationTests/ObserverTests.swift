@@ -123,19 +123,6 @@ struct ObserverTests {
         }
     }
 
-    @Test func `what the next owner lets wait although one before has closed it is open, without transactions`() throws
-    {
-        for isExactlyOnce in [true, false] {
-            let desk = try Desk(isExactlyOnce: isExactlyOnce)
-            desk.request("q") { ($0.interval, $0.expiration) = (60_000, SimulatedClock.beginning) }
-            try desk.event(.expired, "q", closes: true)
-            try desk.event(.scheduled, "q") {
-                $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 60_000)
-            }
-            #expect(desk.observer.open == (isExactlyOnce ? [] : [Desk.id("q")]))
-        }
-    }
-
     @Test func `two closing events of a request are a violation, unless one of them may be in doubt`() throws {
         for (isExactlyOnce, doubt, expected) in [
             (true, true, Violation.Rule.oneClosing), (false, true, nil), (false, false, .oneClosing),

@@ -101,13 +101,8 @@ final class Observer {
         }
     }
 
-    /// Valid requests that are not closed, and that retention did not delete before they were read. Without transactions, the next owner
-    /// may let what was closed wait: the events were written, the changelog was not.
-    var open: [RequestID] {
-        model.order.filter { id in
-            !lost.contains(id) && (closings[id] == nil || !isExactlyOnce && opened.contains(id))
-        }
-    }
+    /// Valid requests that are not closed, and that retention did not delete before they were read.
+    var open: [RequestID] { model.order.filter { closings[$0] == nil && !lost.contains($0) } }
 
     /// Notes unread requests that are deleted from a partition.
     func lose(_ partition: Int32, from first: Int64, before end: Int64) {
@@ -140,10 +135,7 @@ final class Observer {
         let event = observed.event
         try order.take(observed, model)
         if event.closes { opened.remove(event.requestID) }
-        if [.scheduled, .held].contains(event.name) {
-            opened.insert(event.requestID)
-            model.restore(event.requestID)
-        }
+        if [.scheduled, .held].contains(event.name) { opened.insert(event.requestID) }
         let shown = event.name == .delivered ? Showing(event.requestID, event.occurrence) : nil
         if let first = eventsByID[observed.id], !isTakenAgain(observed, events[first]) {
             try checkRepeat(observed, of: events[first])
@@ -293,7 +285,7 @@ final class Observer {
             // Its event may be in another partition of the topic, and not read yet.
             // Without transactions, the changelog of the owner before may have what comes later in the log.
             guard other.record.offset < record.offset || !isExactlyOnce, let key = other.record.key else { continue }
-            // As of what is open.
+            // Without transactions, the next owner may let what was closed wait: the events were written, the changelog was not.
             let isClosed =
                 closings[id]?.contains { events[$0].time < observed.time } ?? false
                 && (isExactlyOnce || !opened.contains(id) && !isHeld(id, key, record.partition))

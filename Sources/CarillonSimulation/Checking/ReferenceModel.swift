@@ -121,9 +121,6 @@ struct ReferenceModel {
     /// A request was suppressed: it has no effect.
     mutating func suppress(_ id: RequestID) { suppressed.insert(id) }
 
-    /// It waits all the same: the next owner has decided otherwise.
-    mutating func restore(_ id: RequestID) { suppressed.remove(id) }
-
     private mutating func note(_ key: NotificationKey) {
         guard keys[key] == nil else { return }
         keys[key] = Key()

@@ -323,12 +323,23 @@ final class StateObserver {
             }
         }
         guard isExactlyOnce else { return }
-        // A digest is no request.
-        let held = partitions[number].entries.filter { !LoopLog.isDigest($0.key) }.values.flatMap(\.held)
+        let held = held(in: number)
         guard Set(held) == Set(expected) else {
             let wrong = Set(held).symmetricDifference(expected).map { String($0.text.prefix(8)) }.sorted()
             throw Violation(.state, "\(wrong.joined(separator: ", ")) in the changelog of \(number) as of \(next)")
         }
+    }
+
+    private func held(in number: Int) -> [RequestID] {
+        // A digest is no request.
+        partitions[number].entries.filter { !LoopLog.isDigest($0.key) }.values.flatMap(\.held)
+    }
+
+    /// How many requests the changelog holds although events have closed them: without transactions the next owner may let wait what
+    /// the one before has ended, whose events were written and its changelog not.
+    func reopened(_ observer: Observer) -> Int {
+        guard !isExactlyOnce else { return 0 }
+        return partitions.indices.flatMap(held).count { observer.closings[$0] != nil }
     }
 }
 

@@ -190,7 +190,7 @@ final class SeededRun {
     private func checkOpen() {
         world.check { () throws(Violation) in
             let counts = world.openCounts
-            let open = world.observer.open.count
+            let open = world.observer.open.count + world.state.reopened(world.observer)
             guard counts.total == open else {
                 let states = OpenState.allCases.filter { counts[$0] > 0 }.map { "\(counts[$0]) \($0.name)" }
                 throw Violation(

@@ -466,6 +466,41 @@ struct RecallTests {
         #expect(Self.last(bench) == "recall phone tablet")
     }
 
+    @Test func `what all got that the gateway knows is removed by it when the devices that became known have left`()
+        throws
+    {
+        var bench = Bench(Self.rules)
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(try DeviceTests.device())
+        bench.apply(try DeviceTests.device("tablet", token: Self.tabletToken))
+        bench.apply(DeviceTests.request("b", Self.content), 5)
+        try bench.answer(.unanswered(retryAfter: 60_000), 10)
+        bench.apply(DeviceTests.gone("tablet", at: 20), 20)
+        bench.apply(Self.removal("r", .pending), 30)
+        while bench.center.inFlight > 0 { try bench.answer(.accepted, 40) }
+        bench.apply(DeviceTests.gone("phone", at: 50), 50)
+        let before = bench.sends.count
+        #expect(bench.apply(Self.removal("s", .delivered), 60).summary == ["removed a"])
+        #expect(bench.sends.count == before + 1 && Self.last(bench) == "recall")
+    }
+
+    @Test func `a tap on a notification of the backlog leaves nothing behind that stands for all devices`() throws {
+        var former = try Self.bench()
+        former.apply(DeviceTests.request("a", Self.content))
+        try former.answer(.accepted)
+        former.apply(DeviceTests.request("b", Self.content), 5)
+        try former.commit()
+        var next = Bench(Self.rules, over: former.store, firedThrough: at(1_000))
+        (next.center.holdsTimers, next.offset, next.center.keepsRecipients) = (true, 10, true)
+        next.apply(Self.removal("t", .pending), 2_000)
+        next.apply(Self.response("r", to: "b", on: "phone"), 2_000)
+        next.center.holdsTimers = false
+        next.fire(2_001)
+        while next.center.inFlight > 0 { try next.answer(.accepted, 2_002) }
+        #expect(next.sends.allSatisfy { $0.devices != nil })
+    }
+
     @Test func `a device that leaves is asked once that is committed: the next owner may read first that it is back`()
         throws
     {

@@ -145,9 +145,8 @@ extension Turn {
         if delivered.devices.isEmpty, rules.channels.reachesDevices(channel) { return }
         let isSpread = entry.screen?.targets.contains { $0.channel == channel && $0.device != nil } ?? false
         guard delivered.devices.isEmpty, isSpread else { return list(delivered.devices, on: channel) }
-        // It was given to all that the gateway knows, and these have names by now.
-        let names = recipient.registrations.filter(\.takesNotifications).map(\.name)
-        if !names.isEmpty { list(names, on: channel) }
+        // It was given to all that the gateway knows, and these have names by now, unless all have left.
+        list(recipient.registrations.filter(\.takesNotifications).map(\.name), on: channel)
     }
 
     /// Lists targets; the one for all that the gateway knows when there are no names.
@@ -174,7 +173,9 @@ extension Turn {
         for target in screen.targets where target.device == nil {
             let isOfHandover =
                 entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, target.channel) } ?? false
-            guard isOfHandover || !target.maybes.isEmpty else { continue }
+            // It was kept while the backlog was read.
+            let isSpread = screen.targets.contains { $0.channel == target.channel && $0.device != nil }
+            guard isOfHandover || isSpread || !target.maybes.isEmpty else { continue }
             let activityTargets = activityTargetsInDoubt(isOfHandover)
             guard recipient.knowsDevices || activityTargets != nil else { continue }
             var devices = isOfHandover ? entry.handover?.devices ?? [] : []
