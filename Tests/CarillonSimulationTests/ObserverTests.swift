@@ -123,6 +123,17 @@ struct ObserverTests {
         }
     }
 
+    @Test func `what the timestamp of a push has outdated ends nothing that was published before it`() throws {
+        let desk = try Desk(usesChannel: true)
+        desk.removal("r")
+        desk.request("q") { ($0.isActivity, $0.interval, $0.repeats) = (true, 60_000, true) }
+        desk.request("s") { ($0.isActivity, $0.version) = (true, 1) }
+        try desk.event(.cancellationMissed, "r")
+        try desk.event(.scheduled, "q") { $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 60_000) }
+        try desk.event(.superseded, "s", closes: true) { $0.by = Desk.id("r") }
+        try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true)
+    }
+
     @Test func `two closing events of a request are a violation, unless one of them may be in doubt`() throws {
         for (isExactlyOnce, doubt, expected) in [
             (true, true, Violation.Rule.oneClosing), (false, true, nil), (false, false, .oneClosing),

@@ -178,6 +178,16 @@ final class Observer {
             if loop == nil || !isOfRegion { try checkRefusal(observed) }
             model.suppress(event.requestID)
         }
+        if isOutdatedByPush(event) { model.suppress(event.requestID) }
+    }
+
+    /// Whether the timestamp of a push took the place of an activity's version: what was published before it goes on.
+    private func isOutdatedByPush(_ event: DeliveryEvent) -> Bool {
+        guard event.name == .superseded, let request = model.requests[event.requestID], request.request.isActivity,
+            request.request.version != nil, let by = event.by,
+            let earlier = model.requests[by]?.record ?? model.removals[by]
+        else { return false }
+        return earlier.offset < request.record.offset
     }
 
     /// Whether a later removal removes again what a forgotten removal had removed.
