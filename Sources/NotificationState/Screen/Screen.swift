@@ -415,6 +415,11 @@ package struct Screen: Sendable, Hashable {
 
     // MARK: - Targets that come and go
 
+    /// Whether devices are among the targets of a channel.
+    package func isSpread(on channel: ChannelName) -> Bool {
+        targets.contains { $0.channel == channel && $0.device != nil }
+    }
+
     /// Devices are known now: each may show what all that the gateway knows may show.
     ///
     /// - Parameter isKept: whether more of them may become known.

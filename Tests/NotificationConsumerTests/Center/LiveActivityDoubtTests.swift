@@ -223,12 +223,9 @@ struct LiveActivityDoubtTests {
         var bench = try LiveActivityTests.started()
         bench.apply(try LiveActivityTests.activity(at: 1_000), 1_000)
         let version = at(3_000).rawValue / 1000
-        let inputs = [
-            LiveActivityTests.request("b", LiveActivityTests.content(9), at: 2_380),
-            removal("r", key("order"), .delivered, version: version, at: at(2_390)),
-        ]
         var next = try Self.successor(of: &bench)
-        for input in inputs { next.apply(input, 6_000) }
+        next.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 2_380), 6_000)
+        next.apply(removal("r", key("order"), .delivered, version: version, at: at(2_390)), 6_000)
         next.apply(LiveActivityTests.request("c", LiveActivityTests.content(3, starts: false), at: 3_000), 6_000)
         next.center.holdsTimers = false
         next.fire(6_000)

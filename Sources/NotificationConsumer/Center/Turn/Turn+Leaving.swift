@@ -47,9 +47,7 @@ extension Turn {
             isChanged = true
             entry.screen?.targets[place].endRefusal()
             keepAddress(at: place)
-            if recipient.registration(of: device)?.kind == .liveActivityStart,
-                recipient.activityToken(on: device, of: key.identifier) == nil
-            {
+            if let channel = entry.screen?.targets[place].channel, lacksActivityToken(device, channel) {
                 // Its app may have ended the activity without a word.
                 entry.screen?.targets[place].doubtRemoval()
             }

@@ -144,6 +144,12 @@ extension Turn {
         return true
     }
 
+    /// Whether nothing reaches the activity on a target, also one that has left, before its app registers the token.
+    func lacksActivityToken(_ name: String, _ channel: ChannelName) -> Bool {
+        registration(ofTarget: name, channel)?.kind == .liveActivityStart
+            && recipient.activityToken(on: name, of: key.identifier) == nil
+    }
+
     /// An end that is planned for later waits for a token that is not known from now on: the next owner must not think that it may
     /// have been sent.
     mutating func awaitTokensOfEnds() {
@@ -151,9 +157,7 @@ extension Turn {
         where entry.screen?.operations[place].goal == .remove {
             guard let operation = entry.screen?.operations[place], operation.begun == nil, !operation.isInFlight,
                 !operation.awaitsToken, rules.channels.reachesDevices(operation.channel),
-                let name = operation.devices.first,
-                registration(ofTarget: name, operation.channel)?.kind == .liveActivityStart,
-                recipient.activityToken(on: name, of: key.identifier) == nil
+                let name = operation.devices.first, lacksActivityToken(name, operation.channel)
             else { continue }
             _ = awaitToken(at: place)
         }

@@ -143,8 +143,9 @@ extension Turn {
         guard let delivered = entry.delivered, rules.channels.isSent(delivered.channel) else { return }
         let channel = rules.channels.route(of: delivered.channel)
         if delivered.devices.isEmpty, rules.channels.reachesDevices(channel) { return }
-        let isSpread = entry.screen?.targets.contains { $0.channel == channel && $0.device != nil } ?? false
-        guard delivered.devices.isEmpty, isSpread else { return list(delivered.devices, on: channel) }
+        guard delivered.devices.isEmpty, entry.screen?.isSpread(on: channel) ?? false else {
+            return list(delivered.devices, on: channel)
+        }
         // It was given to all that the gateway knows, and these have names by now, unless all have left.
         list(recipient.registrations.filter(\.takesNotifications).map(\.name), on: channel)
     }
@@ -173,9 +174,8 @@ extension Turn {
         for target in screen.targets where target.device == nil {
             let isOfHandover =
                 entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, target.channel) } ?? false
-            // It was kept while the backlog was read.
-            let isSpread = screen.targets.contains { $0.channel == target.channel && $0.device != nil }
-            guard isOfHandover || isSpread || !target.maybes.isEmpty else { continue }
+            // One beside others was kept while the backlog was read.
+            guard isOfHandover || screen.isSpread(on: target.channel) || !target.maybes.isEmpty else { continue }
             let activityTargets = activityTargetsInDoubt(isOfHandover)
             guard recipient.knowsDevices || activityTargets != nil else { continue }
             var devices = isOfHandover ? entry.handover?.devices ?? [] : []
