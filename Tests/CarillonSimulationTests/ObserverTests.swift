@@ -152,6 +152,26 @@ struct ObserverTests {
         }
     }
 
+    @Test(
+        arguments: [(0, Violation.Rule.oneClosing), (-1000, .oneClosing), (-1001, nil)] as [(Int64, Violation.Rule?)]
+    )
+    func `an owner whose clock is behind that of a request leaves no doubt to the next one`(
+        time: Int64,
+        expected: Violation.Rule?
+    ) throws {
+        for areClocksRight in [false, true] {
+            let desk = try Desk(isExactlyOnce: false, usesChannel: true)
+            desk.observer.wereClocksRight = areClocksRight
+            desk.request("q")
+            desk.request("s")
+            try desk.event(.delivered, "q", closes: true, at: time)
+            let broken = Desk.broken {
+                try desk.event(.superseded, "q", closes: true, at: 10_000) { $0.by = Desk.id("s") }
+            }
+            #expect(broken == (areClocksRight ? .oneClosing : expected))
+        }
+    }
+
     @Test func `a request without an event is lost, and also one that should be closed`() throws {
         let desk = try Desk()
         desk.request("q") { $0.interval = 1000 }

@@ -225,6 +225,7 @@ final class Observer {
                 $0.event.inDoubt || [.expired, .suppressed, .failed].contains($0.event.name)
                     || request.request.limits != nil
                     || isDisturbed && [.superseded, .cancelled].contains($0.event.name)
+                    || isAhead(request, of: $0)
             }
             if !before.isEmpty, isExactlyOnce || !differs {
                 throw Violation(.oneClosing, "\(observed.text), after \(before[0].text)")
@@ -259,6 +260,13 @@ final class Observer {
         {
             throw Violation(.timing, "\(objection): \(observed.text)")
         }
+    }
+
+    /// Whether the clock of an owner that delivered a request was behind that of its record by more than is allowed for: the next owner
+    /// has no doubt (Guarantees, "Timers").
+    private func isAhead(_ request: ReferenceModel.Request, of delivery: ObservedEvent) -> Bool {
+        !wereClocksRight && delivery.event.name == .delivered
+            && request.record.timestamp > delivery.time.adding(milliseconds: 1000)
     }
 
     /// Why the event may not close its request; nil if it may.

@@ -11,8 +11,6 @@ package struct OpenRemoval: Sendable, Hashable {
         package var outcome: RemovalOutcome?
         /// Why it is impossible.
         package var reason: ReasonCode?
-        /// A push was to start another Live Activity there since: a token that is registered is of that one.
-        package var isStartedAgain = false
 
         /// A device whose outcome is open.
         package init(_ name: String) { self.name = name }
@@ -78,14 +76,6 @@ extension Screen {
         }
     }
 
-    /// A push is to start another Live Activity on a device of the removal, or to end the one there.
-    package mutating func note(startsAgain: Bool, on device: String) {
-        guard isRemoving, let place = removal?.devices.firstIndex(where: { $0.name.hasSameUTF8(as: device) }) else {
-            return
-        }
-        removal?.devices[place].isStartedAgain = startsAgain
-    }
-
     /// Notes what became of a removal.
     ///
     /// - Returns: the devices whose outcome comes after the event.
@@ -109,9 +99,7 @@ extension OpenRemoval: StatePart, JSONWritable {
         case showing, by, left, channel, devices, told, dismissalDate
     }
 
-    var form: Int {
-        dismissalDate == nil && !devices.contains(where: \.isStartedAgain) ? channel.form : StateForm.liveActivities
-    }
+    var form: Int { dismissalDate == nil ? channel.form : StateForm.liveActivities }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (showing, by, channel): (Showing?, RequestID?, ChannelName?)
@@ -157,22 +145,20 @@ extension OpenRemoval: StatePart, JSONWritable {
 
 extension OpenRemoval.Device: JSONWritable {
     private enum Field: FieldName {
-        case device, outcome, reason, startedAgain
+        case device, outcome, reason
     }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (name, outcome, reason): (String?, RemovalOutcome?, ReasonCode?)
-        var isStartedAgain = false
         try scanner.object(of: Field.self, from: .state) { scanner, field throws(ModelError) in
             switch field {
             case .device: name = scanner.materialise(try scanner.string())
             case .outcome: outcome = try scanner.choice(RemovalOutcome.self)
             case .reason: reason = try scanner.choice(ReasonCode.self)
-            case .startedAgain: isStartedAgain = try scanner.boolean()
             }
         }
         self.init(try scanner.required(name, Field.device))
-        (self.outcome, self.reason, self.isStartedAgain) = (outcome, reason, isStartedAgain)
+        (self.outcome, self.reason) = (outcome, reason)
     }
 
     package func writeJSON(to out: inout [UInt8]) {
@@ -180,7 +166,6 @@ extension OpenRemoval.Device: JSONWritable {
         object.member(Field.device, name, &out)
         object.member(Field.outcome, outcome?.rawValue, &out)
         object.member(Field.reason, reason?.rawValue, &out)
-        if isStartedAgain { object.member(Field.startedAgain, true, &out) }
         object.end(&out)
     }
 }

@@ -323,7 +323,7 @@ package struct Screen: Sendable, Hashable {
                 targets[place].refuse(showing, showing: shown(targets[place]), because: reason)
             case (.refused, nil): targets[place].settle(nil)
             case (.unanswered, let showing?): targets[place].doubt(showing)
-            case (.unanswered, nil): targets[place].doubtRemoval()
+            case (.unanswered, nil): targets[place].doubtEnd()
             case (.failed, _): break
             }
         }
@@ -375,7 +375,8 @@ package struct Screen: Sendable, Hashable {
         var isFound = false
         for place in targets.indices
         where targets[place].mayShowAnything && targets[place].device.map({ $0.hasSameUTF8(as: device) }) ?? false {
-            (targets[place].sure, targets[place].maybes, targets[place].isLeft) = (nil, [], false)
+            (targets[place].sure, targets[place].maybes) = (nil, [])
+            (targets[place].isLeft, targets[place].mayHaveEnded) = (false, false)
             isFound = true
         }
         return isFound

@@ -27,6 +27,9 @@ package struct ScreenTarget: Sendable, Hashable {
     @Boxed package var formerly: DeviceRegistration?
     /// Of what that it shows it got less.
     package var reduced: [ReducedPart] = []
+    /// Whether an attempt without an answer may have removed all that it may show, and nothing was started there since. An update of
+    /// a Live Activity would be accepted, and show nothing.
+    package var mayHaveEnded = false
 
     /// A target that shows nothing, or surely shows something.
     package init(_ channel: ChannelName, _ device: String?, shows sure: Showing? = nil, maybes: [Showing] = []) {
@@ -111,7 +114,7 @@ package struct ScreenTarget: Sendable, Hashable {
 
     /// It shows something for certain, or nothing. What it has refused it does not show for that: it does not get it again.
     package mutating func settle(_ showing: Showing?) {
-        (sure, maybes, reduced, isLeft) = (showing, [], [], false)
+        (sure, maybes, reduced, isLeft, mayHaveEnded) = (showing, [], [], false, false)
         if showing == nil { formerly = nil }
         if let showing, hasRefused(showing) { endRefusal() }
     }
@@ -145,7 +148,13 @@ package struct ScreenTarget: Sendable, Hashable {
         maybes.append(showing)
     }
 
-    /// An attempt without an answer may have removed what it shows.
+    /// An attempt without an answer may have removed all that it may show.
+    package mutating func doubtEnd() {
+        mayHaveEnded = mayShowAnything
+        doubtRemoval()
+    }
+
+    /// What it shows may be there no more.
     package mutating func doubtRemoval() {
         guard let sure else { return }
         self.sure = nil

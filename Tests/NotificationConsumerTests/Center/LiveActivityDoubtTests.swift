@@ -87,9 +87,30 @@ struct LiveActivityDoubtTests {
         next.center.holdsTimers = false
         next.fire(5_100)
         #expect(LiveActivityTests.told(next.sends.last) == "end 5")
-        try next.answer(.unanswered(retryAfter: 60_000), 5_200)
-        next.apply(LiveActivityTests.request("b", LiveActivityTests.content(5), at: 5_300), 5_300)
+        try next.answer(.removed(.requested), 5_200)
+        next.apply(LiveActivityTests.request("b", LiveActivityTests.content(5), at: 6_100), 6_100)
         #expect(LiveActivityTests.told(next.sends.last).hasSuffix(" 6"))
+    }
+
+    @Test(arguments: [false, true])
+    func `what was cancelled and may have been ended is ended again, and not updated`(isRead: Bool) throws {
+        var bench = Bench(LiveActivityTests.rules)
+        bench.apply(try LiveActivityTests.phone())
+        bench.apply(try LiveActivityTests.activity())
+        bench.apply(LiveActivityTests.request("a", LiveActivityTests.content(9), at: 1_000), 1_000)
+        try bench.answer(.unanswered(retryAfter: 60_000), 1_100)
+        // The removal is read by one owner, or again by the next one.
+        if isRead {
+            bench = try Self.successor(of: &bench)
+        }
+        #expect(bench.apply(removal("r", at: at(1_200)), isRead ? 5_100 : 1_200).summary == ["cancelled a!"])
+        if !isRead { try bench.answer(.unanswered(retryAfter: 60_000), 1_300) }
+        bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(5), at: 1_400), 5_200)
+        bench.center.holdsTimers = false
+        bench.fire(5_300)
+        #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("end "))
+        try bench.answer(.removed(.requested), 5_400)
+        #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("liveActivityStart "))
     }
 
     @Test func `an end after the others has the same date of dismissal`() throws {

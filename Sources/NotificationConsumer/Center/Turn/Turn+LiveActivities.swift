@@ -39,12 +39,8 @@ extension Turn {
 
     /// Whether an end without an answer may have ended the activity.
     private func mayHaveEnded(on name: String) -> Bool {
-        guard let screen = entry.screen, let removal = screen.removal, let place = screen.place(of: name, on: .devices),
-            screen.targets[place].sure == nil
-        else { return false }
-        return removal.devices.contains {
-            $0.outcome == nil && !$0.isStartedAgain && $0.name.hasSameUTF8(as: name)
-        }
+        guard let screen = entry.screen, let place = screen.place(of: name, on: .devices) else { return false }
+        return screen.targets[place].mayHaveEnded
     }
 
     /// Whether a target shows the activity for certain.
@@ -302,14 +298,15 @@ extension Turn {
         return true
     }
 
-    /// An owner before may have ended the activity whose removal is read again: APNs goes on accepting what is sent to its token.
-    mutating func doubtEnd(of delivered: StateEntry.Delivered) {
-        guard let content = delivered.details?.content, LiveActivityFacts.mayBe(in: content) else { return }
+    /// An owner before may have ended the activities that a removal takes away, which is read again: APNs goes on accepting what is
+    /// sent to their tokens.
+    mutating func doubtEnds(by scope: RemovalScope) {
         for place in entry.screen?.targets.indices ?? 0..<0 {
-            guard let device = entry.screen?.targets[place].device,
+            guard let target = entry.screen?.targets[place], let device = target.device,
+                scope != .pending || target.sure == nil,
                 recipient.activityToken(on: device, of: key.identifier) != nil
             else { continue }
-            entry.screen?.targets[place].doubtRemoval()
+            entry.screen?.targets[place].doubtEnd()
         }
     }
 

@@ -64,12 +64,17 @@ extension Turn {
     /// - Returns: whether there was anything.
     private mutating func take(_ removal: CenterInput.Removal) -> Bool {
         cause = Cause(id: removal.id, trace: removal.trace, time: removal.timestamp)
+        guard takeAway(removal) else { return false }
+        if conditions.mayHaveBeenRead(removal.timestamp) { doubtEnds(by: removal.scope) }
+        return true
+    }
+
+    private mutating func takeAway(_ removal: CenterInput.Removal) -> Bool {
         var isFound = false
         if removal.scope != .delivered { isFound = cancel(removal) }
         guard removal.scope != .pending else { return isFound }
         if let delivered = entry.delivered {
             remove(delivered, by: removal.id, from: nil, removal.trace)
-            if conditions.mayHaveBeenRead(removal.timestamp) { doubtEnd(of: delivered) }
             isFound = true
         } else if takeAwayLeftovers(removal) {
             isFound = true

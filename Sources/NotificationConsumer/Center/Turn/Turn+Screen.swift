@@ -272,9 +272,9 @@ extension Turn {
                 if kind == .liveActivityStart {
                     if awaitDoubtedActivity(at: place, on: target) { return .changed }
                     retireActivityTokens(on: target, operation.trace)
-                }
-                if kind == .liveActivityStart || operation.goal == .remove {
-                    entry.screen?.note(startsAgain: operation.goal != .remove, on: target)
+                    if let known = entry.screen?.place(of: target, on: operation.channel) {
+                        entry.screen?.targets[known].mayHaveEnded = false
+                    }
                 }
                 send.activity = .init(
                     timestamp: activityTimestamp(at: place),
