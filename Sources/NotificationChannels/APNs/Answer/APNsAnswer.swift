@@ -28,8 +28,8 @@ package struct APNsAnswer: Hashable, Sendable {
     ///   - header: the value of a header by its name in lower case.
     package init(status: Int, body: [UInt8], header: (String) -> String? = { _ in nil }) {
         self.status = status
-        // A failure is an object of two members.
-        let value = body.count <= Self.maximumBodyBytes ? try? JSONValue.parse(body, maximumDepth: 2) : nil
+        // A failure is an object of two members; a success has no body.
+        let value = (1...Self.maximumBodyBytes).contains(body.count) ? try? JSONValue.parse(body, maximumDepth: 2) : nil
         reasonText = value?["reason"]?.stringValue.flatMap { text in
             (1...Self.maximumReasonBytes).contains(text.utf8.count) ? PrintableText.escaped(text) : nil
         }

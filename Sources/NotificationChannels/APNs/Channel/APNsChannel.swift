@@ -195,15 +195,15 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
                 ),
                 token: registration.token,
                 priority: send.priority,
-                replies: replies,
-                attempt: APNsAttempt(to: registration.environment ?? .production, at: world.wall())
-            )
+                replies: replies
+            ),
+            APNsAttempt(to: registration.environment ?? .production, at: world.wall())
         )
     }
 
-    private func send(_ flight: APNsFlight) {
+    private func send(_ flight: APNsFlight, _ attempt: APNsAttempt) {
         // Nor does its environment.
-        guard let sender = flight.route.senders[flight.attempt.environment] else {
+        guard let sender = flight.route.senders[attempt.environment] else {
             return end(flight.replies, .rejected(.unsupportedForm), .rejected)
         }
         let token: ProviderTokens.Token?
@@ -213,7 +213,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             token = tokens.token(at: world.wall())
             if token == nil {
                 let text = "no provider token can be signed"
-                return stop(flight.application, flight.attempt.environment, because: text, flight.replies)
+                return stop(flight.application, attempt.environment, because: text, flight.replies)
             }
         }
         let request = HTTP2Request(
@@ -225,8 +225,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             body: ByteBuffer(bytes: flight.push.payload),
             priority: HTTP2Request.Priority(flight.priority),
             by: .now() + .nanoseconds(configuration.timeout.nanoseconds)
-        ) { [weak self] result in
-            self?.ended(flight, sender, token, result)
+        ) { result in
+            self.ended(flight, attempt, sender, token, result)
         }
         let active = Active(sender: sender, request: request, isShared: flight.replies.count > 1)
         let isWanted = contents.withLock { contents in
@@ -240,6 +240,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
 
     private func ended(
         _ flight: APNsFlight,
+        _ attempt: APNsAttempt,
         _ sender: APNsSenders.Sender,
         _ token: ProviderTokens.Token?,
         _ result: Result<HTTP2Answer, OutboundFailure>
@@ -248,10 +249,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         case .success(let answer):
             let known = APNsAnswer(status: answer.status, body: Array(buffer: answer.body), header: answer.field)
             let action = note(known, sender, token, answer.connection)
-            let (application, environment, now) = (flight.application, flight.attempt.environment, world.wall())
+            let (application, environment, now) = (flight.application, attempt.environment, world.wall())
             if action == .accept { stops.resume(application, environment, at: now) }
             if action == .stop { stops.stop(application, environment, because: known.why, at: now) }
-            if contents.withLock({ Self.take(flight, from: &$0) }) { follow(flight, known, action) }
+            if contents.withLock({ Self.take(flight, from: &$0) }) { follow(flight, attempt, known, action) }
         case .failure(let failure):
             guard contents.withLock({ Self.take(flight, from: &$0) }) else { return }
             end(flight.replies, failure.result, failure.isSent ? .unanswered : .failed)
@@ -283,16 +284,16 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         return action
     }
 
-    private func follow(_ flight: APNsFlight, _ answer: APNsAnswer, _ action: APNsAction) {
-        var next = flight
-        let hasOther = flight.route.senders[flight.attempt.environment.other] != nil
-        let step = next.attempt.step(after: answer, action, hasOther: hasOther) {
+    private func follow(_ flight: APNsFlight, _ attempt: APNsAttempt, _ answer: APNsAnswer, _ action: APNsAction) {
+        var next = attempt
+        let hasOther = flight.route.senders[attempt.environment.other] != nil
+        let step = next.step(after: answer, action, hasOther: hasOther) {
             contents.withLock { $0.budget.takeRepeat() }
         }
         switch step {
         case .end(.accepted): end(flight.replies, flight.success, .accepted)
         case .end(let result): end(flight.replies, result, PushMetrics.Outcome(result))
-        case .again, .toOtherEnvironment: send(next)
+        case .again, .toOtherEnvironment: send(flight, next)
         }
     }
 
@@ -375,8 +376,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     }
 }
 
-/// A push on its way, with what has become of it so far.
-struct APNsFlight: Sendable {
+/// A push on its way, for each of its attempts.
+final class APNsFlight: Sendable {
     let application: String
     let route: APNsSenders.Route
     let push: APNsPush
@@ -386,7 +387,19 @@ struct APNsFlight: Sendable {
     let priority: WorkPriority
     /// Several for removals that share it.
     let replies: [ChannelReply]
-    var attempt: APNsAttempt
+
+    init(
+        application: String,
+        route: APNsSenders.Route,
+        push: APNsPush,
+        success: ChannelResult,
+        token: String,
+        priority: WorkPriority,
+        replies: [ChannelReply]
+    ) {
+        (self.application, self.route, self.push, self.success) = (application, route, push, success)
+        (self.token, self.priority, self.replies) = (token, priority, replies)
+    }
 }
 
 extension APNsAnswer {

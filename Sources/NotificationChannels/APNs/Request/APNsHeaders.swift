@@ -38,18 +38,21 @@ package struct APNsHeaders: Hashable, Sendable {
 
     /// Names and values in the order in which they are sent.
     package var fields: [(name: String, value: String)] {
-        var fields = [("apns-push-type", pushType.rawValue), ("apns-priority", "\(priority.rawValue)")]
-        if let broadcastChannel {
-            // The app is in the path.
-            fields.append(("apns-channel-id", broadcastChannel))
-            if let id { fields.append(("apns-request-id", id.description)) }
-        } else {
-            fields.insert(("apns-topic", topic), at: 0)
-            if let id { fields.append(("apns-id", id.description)) }
-        }
-        if let expiration { fields.append(("apns-expiration", "\(expiration)")) }
-        if let collapseID { fields.append(("apns-collapse-id", collapseID)) }
+        var fields: [(name: String, value: String)] = []
+        forEachField { name, value, _ in fields.append((name, value)) }
         return fields
+    }
+
+    /// - Parameter body: gets a name, its value, and whether many pushes have the same value.
+    func forEachField(_ body: (_ name: String, _ value: String, _ isShared: Bool) -> Void) {
+        // The app of a broadcast is in the path.
+        if broadcastChannel == nil { body("apns-topic", topic, true) }
+        body("apns-push-type", pushType.rawValue, true)
+        body("apns-priority", "\(priority.rawValue)", true)
+        if let broadcastChannel { body("apns-channel-id", broadcastChannel, false) }
+        if let id { body(broadcastChannel == nil ? "apns-id" : "apns-request-id", id.description, false) }
+        if let expiration { body("apns-expiration", "\(expiration)", false) }
+        if let collapseID { body("apns-collapse-id", collapseID, false) }
     }
 
     /// The longest payload in bytes.

@@ -10,11 +10,12 @@ extension APNsPush {
     ///   - beginning: the pseudo-header fields of the server, without `:path`.
     ///   - authorization: of the provider token; nil with a certificate.
     package func fields(to token: String, beginning: HPACKHeaders, authorization: String?) -> HPACKHeaders {
-        var fields = beginning
+        var fields = HPACKHeaders()
+        fields.reserveCapacity(beginning.count + 8)
+        fields.add(contentsOf: beginning)
         fields.add(name: ":path", value: path(to: token), indexing: .nonIndexable)
         if let authorization { fields.add(name: "authorization", value: authorization, indexing: .nonIndexable) }
-        for (name, value) in headers.fields {
-            let isShared = ["apns-topic", "apns-push-type", "apns-priority"].contains(name)
+        headers.forEachField { name, value, isShared in
             fields.add(name: name, value: value, indexing: isShared ? .indexable : .nonIndexable)
         }
         return fields

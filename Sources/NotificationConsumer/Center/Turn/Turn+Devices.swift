@@ -48,11 +48,9 @@ extension Turn {
             let name = recipient.registrations[index].name
             guard handover.mayBeFor(name) else { continue }
             let counts = facts.badgeIncrement > 0 && !handover.badged.containsUTF8(of: name)
-            let added = list.append(
-                &recipient.registrations[index],
-                increments: counts,
-                isReached: isReached(recipient.registrations[index].registration, by: handover.channel)
-            )
+            let platform = recipient.registrations[index].registration.platform
+            let isReached = rules.channels.sender(of: handover.channel, to: platform) != nil
+            let added = list.append(&recipient.registrations[index], increments: counts, isReached: isReached)
             if added.changesBadge { isRecipientChanged = true }
             if counts, added.changesBadge { handover.badged.append(name) }
             if added.isTarget { names.append(name) }
