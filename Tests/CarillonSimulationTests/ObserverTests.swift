@@ -13,8 +13,9 @@ final class Desk {
     let key: NotificationKey
     /// Of the delivered notifications.
     private let channel: ChannelName
-    /// The producer of the events.
+    /// The producer of the events, and the generation of its group.
     var writer: ProducerStamp?
+    var generation: Int?
 
     init(isExactlyOnce: Bool = true, usesChannel: Bool = false) throws {
         key = try NotificationKey(application: "shop", recipient: "ana", identifier: "order")
@@ -87,7 +88,8 @@ final class Desk {
                     KafkaHeader(name: "ce_type", text: "\(name.type)"),
                     KafkaHeader(name: "ce_time", text: SimulatedClock.beginning.adding(milliseconds: time).rfc3339),
                 ],
-                producer: writer
+                producer: writer,
+                generation: generation
             )
         )
         try observer.follow()

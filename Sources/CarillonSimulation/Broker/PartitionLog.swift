@@ -22,6 +22,8 @@ struct LogRecord {
     var value: [UInt8]?
     var headers: [KafkaHeader] = []
     var producer: ProducerStamp?
+    /// The generation of the group in which a lane wrote it; for the checks.
+    var generation: Int?
     var isTransactional = false
     var kind = Kind.data
 

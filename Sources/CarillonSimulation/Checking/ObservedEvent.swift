@@ -12,6 +12,8 @@ struct ObservedEvent {
     var offset: Int64
     /// The producer that wrote it.
     var writer: ProducerStamp?
+    /// The generation of the group in which it was written.
+    var generation: Int?
 
     /// - Throws: why it cannot be read.
     init(_ record: LogRecord, partition: Int32) throws(Violation) {
@@ -27,7 +29,7 @@ struct ObservedEvent {
             throw Violation(.eventIdentity, "an event that cannot be read: \(error.detail)")
         }
         (self.id, self.time, self.partition, offset) = (id, time, partition, record.offset)
-        writer = record.producer
+        (writer, generation) = (record.producer, record.generation)
         var computed: [UInt8] = []
         event.writeEventID(to: &computed)
         guard String(decoding: computed, as: UTF8.self) == id, record.key == event.key.encoded else {

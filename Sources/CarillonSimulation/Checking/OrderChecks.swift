@@ -1,11 +1,13 @@
 import NotificationModel
 
-/// The order of the events of one key: in `exactly-once` of all events; without transactions of each producer's events,
-/// because a new owner repeats the work since the last marker.
+/// The order of the events of one key: in `exactly-once` of all events; without transactions of those of each owner, because a new one
+/// repeats the work since the last marker.
 struct OrderChecks {
     private struct Line: Hashable {
         var key: NotificationKey
         var writer: ProducerStamp?
+        /// One process may own a partition again, after another one.
+        var generation: Int?
     }
 
     /// The request and occurrence that were delivered last.
@@ -28,7 +30,8 @@ struct OrderChecks {
     }
 
     mutating func take(_ observed: ObservedEvent, _ model: ReferenceModel) throws(Violation) {
-        let line = Line(key: observed.event.key, writer: isExactlyOnce ? nil : observed.writer)
+        var line = Line(key: observed.event.key)
+        if !isExactlyOnce { (line.writer, line.generation) = (observed.writer, observed.generation) }
         if observed.event.name == .suppressed { suppressed[line, default: []].insert(observed.event.requestID) }
         try checkDelivery(observed, line, model)
         // With a channel the event of a send in flight may come after the events of later requests.

@@ -28,7 +28,8 @@ extension SimulatedLink {
             timestamp: process.clock.wall.rawValue,
             key: record.key,
             value: record.value,
-            headers: record.headers.headers
+            headers: record.headers.headers,
+            generation: generation
         )
         try publish(written, to: record.topic, record.partition, tag: record.tag)
         if fault == .crashAfter { process.crash() }

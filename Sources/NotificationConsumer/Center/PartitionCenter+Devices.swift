@@ -160,6 +160,7 @@ extension PartitionCenter {
             return try unregister(input, &record, writtenAt, shown, at: now)
         }
         let name = input.key.identifier
+        let isNew = !record.registrations.contains { $0.isActive && $0.sharesToken(with: registration) }
         let outcome = record.register(
             name,
             registration,
@@ -171,7 +172,9 @@ extension PartitionCenter {
         )
         keep(record, of: key, at: now)
         if let device = record.activeDevice(name) {
-            try turn(ofActivityOf: device, key, at: now) { $0.endActivityWait(on: device.target) }
+            try turn(ofActivityOf: device, key, at: now) {
+                $0.activityRegistered(on: device.target, isNew: isNew, input.trace)
+            }
         }
         switch outcome {
         case .refreshed:

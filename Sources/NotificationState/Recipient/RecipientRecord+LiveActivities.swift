@@ -71,14 +71,14 @@ extension RecipientRecord {
 
     /// The token by which a target gets what changes its activity: the one registered last. Nil when the app has registered none.
     package func activityToken(on target: String, of identifier: String) -> RegisteredDevice? {
-        var last: Int?
-        for index in registrations.indices
-        where registrations[index].takesActivities && registrations[index].updates(identifier) {
-            guard registrations[index].target.hasSameUTF8(as: target) else { continue }
-            if let last, registrations[last].writtenAt > registrations[index].writtenAt { continue }
-            last = index
-        }
-        return last.map { registrations[$0] }
+        activityTokens(on: target, of: identifier).last
+    }
+
+    /// The tokens of the activities of an identifier on a target, the one registered last at the end.
+    package func activityTokens(on target: String, of identifier: String) -> [RegisteredDevice] {
+        registrations
+            .filter { $0.takesActivities && $0.updates(identifier) && $0.target.hasSameUTF8(as: target) }
+            .sorted { $0.writtenAt < $1.writtenAt }
     }
 
     /// The name under which a token is registered.

@@ -46,7 +46,7 @@ extension Screen: StatePart, JSONWritable {
 // Targets of one channel that show the same are written as one.
 extension ScreenTarget {
     private enum Field: FieldName {
-        case channel, devices, sure, maybes, refused, refusal, left, formerly, reduced, ended
+        case channel, devices, sure, maybes, refused, refusal, left, formerly, reduced, ended, startedAgain
     }
 
     /// Reads targets that show the same.
@@ -66,6 +66,7 @@ extension ScreenTarget {
             case .formerly: target.formerly = try DeviceRegistration(&scanner)
             case .reduced: target.reduced = try scanner.texts().compactMap(ReducedPart.init(rawValue:))
             case .ended: target.mayHaveEnded = try scanner.boolean()
+            case .startedAgain: target.isStartedAgain = try scanner.boolean()
             }
         }
         target.channel = try scanner.required(channel, Field.channel)
@@ -101,6 +102,7 @@ extension ScreenTarget {
             object.member(Field.formerly, first.formerly, &out)
             if !first.reduced.isEmpty { object.member(Field.reduced, first.reduced.map(\.rawValue), &out) }
             if first.mayHaveEnded { object.member(Field.ended, true, &out) }
+            if first.isStartedAgain { object.member(Field.startedAgain, true, &out) }
             object.end(&out)
         }
         out.append(0x5D)

@@ -376,7 +376,8 @@ package struct Screen: Sendable, Hashable {
         for place in targets.indices
         where targets[place].mayShowAnything && targets[place].device.map({ $0.hasSameUTF8(as: device) }) ?? false {
             (targets[place].sure, targets[place].maybes) = (nil, [])
-            (targets[place].isLeft, targets[place].mayHaveEnded) = (false, false)
+            targets[place].isLeft = false
+            (targets[place].mayHaveEnded, targets[place].isStartedAgain) = (false, false)
             isFound = true
         }
         return isFound

@@ -30,6 +30,9 @@ package struct ScreenTarget: Sendable, Hashable {
     /// Whether an attempt without an answer may have removed all that it may show, and nothing was started there since. An update of
     /// a Live Activity would be accepted, and show nothing.
     package var mayHaveEnded = false
+    /// Whether a push was to start another Live Activity there since, and nothing is known of that. Until more is known the token that is
+    /// registered ends the former one; the next that is registered is of the other.
+    package var isStartedAgain = false
 
     /// A target that shows nothing, or surely shows something.
     package init(_ channel: ChannelName, _ device: String?, shows sure: Showing? = nil, maybes: [Showing] = []) {
@@ -114,7 +117,8 @@ package struct ScreenTarget: Sendable, Hashable {
 
     /// It shows something for certain, or nothing. What it has refused it does not show for that: it does not get it again.
     package mutating func settle(_ showing: Showing?) {
-        (sure, maybes, reduced, isLeft, mayHaveEnded) = (showing, [], [], false, false)
+        (sure, maybes, reduced, isLeft) = (showing, [], [], false)
+        (mayHaveEnded, isStartedAgain) = (false, false)
         if showing == nil { formerly = nil }
         if let showing, hasRefused(showing) { endRefusal() }
     }

@@ -201,6 +201,50 @@ struct LiveActivityDoubtTests {
         #expect(bench.sends.last?.registration?.token == token)
     }
 
+    /// With an activity that could not be ended, and a start of another one; neither got an answer.
+    private static func startedAgain() throws -> Bench {
+        var bench = try LiveActivityTests.endedInDoubt()
+        bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 3_000), 3_000)
+        try bench.answer(.unanswered(retryAfter: 40_000), 3_100)
+        bench.fire(33_000)
+        #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("liveActivityStart "))
+        try bench.answer(.unanswered(retryAfter: nil), 33_100)
+        return bench
+    }
+
+    @Test func `what could not be ended before another start is ended after it, and then what was started`() throws {
+        var bench = try Self.startedAgain()
+        bench.apply(removal("s", key("order"), at: at(34_000)), 34_000)
+        bench.fire(90_000)
+        #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("end "))
+        #expect(bench.sends.last?.registration?.token == LiveActivityTests.token)
+        let count = bench.sends.count
+        try bench.answer(.removed(.requested), 90_100)
+        bench.fire(600_000)
+        #expect(bench.sends.count == count)
+        let token = String(repeating: "be", count: 32)
+        bench.apply(try LiveActivityTests.activity("phone-second", token: token, at: 600_100), 600_100)
+        #expect(bench.sends.count == count + 1 && LiveActivityTests.told(bench.sends.last).hasPrefix("end "))
+        #expect(bench.sends.last?.registration?.token == token)
+        try bench.answer(.removed(.requested), 600_200)
+        #expect(bench.entry(key("order"))?.isIdle == true)
+    }
+
+    @Test func `an app that takes back the token of the former activity says nothing of the one that was started`()
+        throws
+    {
+        var bench = try Self.startedAgain()
+        bench.apply(DeviceTests.gone("phone-order", at: 34_000), 34_000)
+        bench.apply(removal("s", key("order"), at: at(35_000)), 35_000)
+        let count = bench.sends.count
+        bench.fire(90_000)
+        #expect(bench.sends.count == count)
+        let token = String(repeating: "be", count: 32)
+        bench.apply(try LiveActivityTests.activity("phone-second", token: token, at: 90_100), 90_100)
+        #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("end "))
+        #expect(bench.sends.last?.registration?.token == token)
+    }
+
     @Test func `an end that has waited for its token waits for the commit of its decision`() throws {
         var bench = try LiveActivityTests.started()
         bench.center.sendLimit = at(5_000)

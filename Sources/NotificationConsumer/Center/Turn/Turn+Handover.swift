@@ -64,6 +64,7 @@ extension Turn {
             if isOfHandover, let showing = operation.showing, entry.isInDoubt(showing) {
                 entry.handover?.isInDoubt = true
             }
+            activityStarted(by: operation, send)
             entry.screen?.note(.accepted, of: operation)
             keepAddressIfLeft(by: operation, send.registration)
             switch result {

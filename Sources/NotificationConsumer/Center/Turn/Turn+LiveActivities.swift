@@ -37,10 +37,23 @@ extension Turn {
         return followsChannel ? .none(.unsupportedForm) : .awaitsToken
     }
 
+    private func activityPlace(of name: String) -> Int? { entry.screen?.place(of: name, on: .devices) }
+
     /// Whether an end without an answer may have ended the activity.
     private func mayHaveEnded(on name: String) -> Bool {
-        guard let screen = entry.screen, let place = screen.place(of: name, on: .devices) else { return false }
-        return screen.targets[place].mayHaveEnded
+        activityPlace(of: name).flatMap { entry.screen?.targets[$0].mayHaveEnded } ?? false
+    }
+
+    /// Whether a push was to start another activity after that, of which nothing is known.
+    private func isStartedAgain(on name: String) -> Bool {
+        activityPlace(of: name).flatMap { entry.screen?.targets[$0].isStartedAgain } ?? false
+    }
+
+    /// - Parameter isAgain: whether a former activity may still be there, whose token is known.
+    private mutating func noteStart(isAgain: Bool, on name: String) {
+        guard let place = activityPlace(of: name) else { return }
+        entry.screen?.targets[place].isStartedAgain = isAgain
+        entry.screen?.targets[place].mayHaveEnded = isAgain
     }
 
     /// Whether a target shows the activity for certain.
@@ -222,8 +235,38 @@ extension Turn {
 
     // MARK: - Tokens of activities
 
+    /// A push starts an activity. If it does not arrive, one that was to end may still be there: its token is kept until more is known.
+    mutating func startActivity(on target: String) {
+        noteStart(isAgain: recipient.activityToken(on: target, of: key.identifier) != nil, on: target)
+    }
+
+    /// An activity was started: the tokens of those before take nothing more.
+    mutating func activityStarted(by operation: ScreenOperation, _ send: ChannelSend) {
+        guard send.registration?.kind == .liveActivityStart, operation.goal != .remove,
+            let target = operation.devices.first, isStartedAgain(on: target)
+        else { return }
+        for token in recipient.activityTokens(on: target, of: key.identifier) {
+            retireActivityToken(token, operation.trace)
+        }
+    }
+
+    /// The app has registered the token of an activity.
+    ///
+    /// - Parameter isNew: whether it was not registered before.
+    mutating func activityRegistered(on target: String, isNew: Bool, _ trace: CarriedTrace) {
+        if isNew, isStartedAgain(on: target) {
+            // It is of the one that was started last.
+            for token in recipient.activityTokens(on: target, of: key.identifier).dropLast() {
+                retireActivityToken(token, trace)
+            }
+            noteStart(isAgain: false, on: target)
+            isChanged = true
+        }
+        endActivityWait(on: target)
+    }
+
     /// What waits for the token of the activity on a target, or for its end, begins.
-    mutating func endActivityWait(on target: String) {
+    private mutating func endActivityWait(on target: String) {
         let start = afterCommit
         if entry.screen?.endWait(forTokenOf: target, at: now, removingAt: start) ?? false { isChanged = true }
     }
@@ -236,6 +279,11 @@ extension Turn {
         guard recipient.activityToken(on: target, of: key.identifier) == nil else { return }
         // APNs would accept it, and nothing would be shown.
         withdraw(from: target)
+        guard !isStartedAgain(on: target) else {
+            noteStart(isAgain: false, on: target)
+            isChanged = true
+            return endActivityWait(on: target)
+        }
         if let delivered = entry.delivered, delivered.at > gone, delivered.devices.containsUTF8(of: target) { return }
         endActivity(on: target, trace)
         endActivityWait(on: target)
@@ -243,7 +291,8 @@ extension Turn {
 
     /// An activity has ended: its token takes nothing more, and the operation goes on with the next one of its target.
     ///
-    /// - Returns: false when the target has no token of another activity, which an owner before may have started.
+    /// - Returns: false when there is no other activity: one that an owner before may have started, whose token is known, or one that was
+    ///   started again, whose token may come.
     mutating func endNextActivity(after operation: ScreenOperation, _ send: ChannelSend) -> Bool {
         // APNs goes on accepting what is sent to the token of an activity that has ended, or answers that it is gone.
         guard operation.goal == .remove, let registration = send.registration, registration.kind == .liveActivity,
@@ -252,7 +301,10 @@ extension Turn {
         if let name = recipient.name(of: registration) {
             retireActivityToken(name, registration.token, operation.trace)
         }
-        guard recipient.activityToken(on: target, of: key.identifier) != nil else { return false }
+        if recipient.activityToken(on: target, of: key.identifier) == nil {
+            guard isStartedAgain(on: target) else { return false }
+            noteStart(isAgain: false, on: target)
+        }
         var next = operation
         next.wait(until: now, isTried: true)
         entry.screen?.operations.append(next)
@@ -275,19 +327,15 @@ extension Turn {
         if operation.goal == .remove { endActivityWait(on: target) }
     }
 
-    /// The tokens of activities that are over take nothing more: at once, since what follows on the target must not go to them.
-    mutating func retireActivityTokens(on target: String, _ trace: CarriedTrace) {
-        while let token = recipient.activityToken(on: target, of: key.identifier),
-            retireActivityToken(token.name, token.registration.token, trace)
-        {}
+    private mutating func retireActivityToken(_ token: RecipientRecord.RegisteredDevice, _ trace: CarriedTrace) {
+        retireActivityToken(token.name, token.registration.token, trace)
     }
 
-    /// - Returns: whether the token was registered.
-    @discardableResult
-    private mutating func retireActivityToken(_ name: String, _ token: String, _ trace: CarriedTrace) -> Bool {
+    /// The token of an activity that is over takes nothing more: at once, since what follows on the target must not go to it.
+    private mutating func retireActivityToken(_ name: String, _ token: String, _ trace: CarriedTrace) {
         guard let owner = try? key.withIdentifier(name),
             let device = recipient.retire(name, token: token, gone: .latest, in: key.application, at: now)
-        else { return false }
+        else { return }
         isRecipientChanged = true
         isReplayable = false
         isChanged = true
@@ -295,7 +343,6 @@ extension Turn {
         effects.append(.claim(claim, token: device.registration.tokenHash(application: key.application), trace))
         let event = DeviceEvent(.retired, owner, device.registration, at: now, .unregistered, rules)
         effects.append(.announce(event, trace))
-        return true
     }
 
     /// An owner before may have ended the activities that a removal takes away, which is read again: APNs goes on accepting what is

@@ -271,10 +271,7 @@ extension Turn {
             if let kind = send.registration?.kind, kind.isOfLiveActivities, let target = operation.devices.first {
                 if kind == .liveActivityStart {
                     if awaitDoubtedActivity(at: place, on: target) { return .changed }
-                    retireActivityTokens(on: target, operation.trace)
-                    if let known = entry.screen?.place(of: target, on: operation.channel) {
-                        entry.screen?.targets[known].mayHaveEnded = false
-                    }
+                    startActivity(on: target)
                 }
                 send.activity = .init(
                     timestamp: activityTimestamp(at: place),
