@@ -335,11 +335,12 @@ final class StateObserver {
         partitions[number].entries.filter { !LoopLog.isDigest($0.key) }.values.flatMap(\.held)
     }
 
-    /// How many requests the changelog holds although events have closed them: without transactions the next owner may let wait what
-    /// the one before has ended, whose events were written and its changelog not.
+    /// How many requests the changelog holds although events have closed them, or an owner that was paused had overwritten them: without
+    /// transactions the next owner may let wait what the one before has ended, whose events were written and its changelog not, and
+    /// reads again what a late marker says.
     func reopened(_ observer: Observer) -> Int {
         guard !isExactlyOnce else { return 0 }
-        return partitions.indices.flatMap(held).count { observer.closings[$0] != nil }
+        return partitions.indices.flatMap(held).count { observer.closings[$0] != nil || observer.lost.contains($0) }
     }
 }
 
