@@ -27,8 +27,8 @@ package struct ScreenTarget: Sendable, Hashable {
     @Boxed package var formerly: DeviceRegistration?
     /// Of what that it shows it got less.
     package var reduced: [ReducedPart] = []
-    /// Whether an attempt without an answer may have removed all that it may show, and nothing was started there since. An update of
-    /// a Live Activity would be accepted, and show nothing.
+    /// Whether an attempt without an answer may have removed all that it may show, and nothing is known to be started there since. An
+    /// update of a Live Activity would be accepted, and show nothing.
     package var mayHaveEnded = false
     /// Whether a push was to start another Live Activity there since, and nothing is known of that. Until more is known the token that is
     /// registered ends the former one; the next that is registered is of the other.
