@@ -121,6 +121,23 @@ struct EnrichmentTests {
         return bench
     }
 
+    /// The end of an enrichment, or of the time for it.
+    @Test(arguments: [true, false])
+    func `what an enriched notification takes away is removed once that is committed`(isAnswered: Bool) throws {
+        var rules = Self.rules(.test)
+        rules.channels = ChannelRules(.test, and: [.events])
+        var bench = Bench(rules)
+        bench.apply(request("a"))
+        try bench.answer(.accepted, 1)
+        bench.apply(enriched("b", .events), 2)
+        bench.center.sendLimit = at(40_000)
+        let events = isAnswered ? try bench.enrich(.original, 500) : bench.fire(30_002)
+        #expect(events?.summary == ["delivered b!"] && bench.sends.count == 1)
+        bench.center.sendLimit = at(50_000)
+        bench.fire(40_001)
+        #expect(bench.sends.last?.kind == .remove && bench.sends.last?.cause == id("b"))
+    }
+
     private func enriched(_ name: String, _ channel: ChannelName) -> CenterInput {
         guard case .request(let input) = request(name, channel: channel) else { return request(name) }
         return .request(input.with(content: Self.mutable, isEnriched: true))

@@ -90,6 +90,7 @@ extension Turn {
     mutating func apply(_ result: EnrichedContent, of requestID: RequestID) -> Bool {
         if let handover = entry.handover, handover.showing.requestID == requestID, handover.isBeingEnriched {
             isChanged = true
+            cause = .wait(of: handover)
             if hasExpired(handover) { expire(handover) } else { finish(handover, with: result) }
             return true
         }

@@ -15,9 +15,13 @@ extension Turn {
     mutating func fire(through end: Timestamp? = nil) {
         guard let due = entry.due(rules.channels.grouping), due <= now else { return }
         isChanged = true
-        if let handover = entry.handover, let start = handover.start, start <= now { return resume(handover) }
+        if let handover = entry.handover, let start = handover.start, start <= now {
+            cause = .wait(of: handover)
+            return resume(handover)
+        }
         // Next attempts begin at the end of the turn.
         guard let pending = entry.pending, let alarm = pending.alarm, alarm <= now, !isInFlight else { return }
+        cause = Cause(id: pending.requestID, trace: pending.trace, time: pending.due, isTentative: true)
         guard pending.content.count <= rules.contentBytes else { return refuseTooLarge(pending) }
         if let expiration = pending.expiration, expiration <= now, !isOwed(pending) {
             let inDoubt = isInDoubt(pending)
@@ -30,7 +34,6 @@ extension Turn {
             // What waits for its next attempt is replaced by what is newer.
             self.end(handover, as: .superseded, pending.trace) { $0.by = pending.requestID }
         }
-        cause = Cause(id: pending.requestID, trace: pending.trace, time: pending.due, isTentative: true)
         switch pending.timer {
         case .held, .turn, .digest:
             entry.pending = nil

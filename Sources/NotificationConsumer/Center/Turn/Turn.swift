@@ -75,9 +75,14 @@ struct Turn {
         var trace = CarriedTrace.none
         /// Of its record, or when it was due.
         var time: Timestamp?
-        /// The clock or the answer of a channel decides, and the next owner may decide otherwise: operations that correct what a device
-        /// shows begin once the decision is committed.
+        /// The clock, an enrichment or the answer of a channel decides, and the next owner may decide otherwise: operations that correct
+        /// what a device shows begin once the decision is committed.
         var isTentative = false
+
+        /// What a notification waited for has come, or its time has passed.
+        static func wait(of handover: StateEntry.Handover) -> Cause {
+            Cause(id: handover.showing.requestID, trace: handover.trace, isTentative: true)
+        }
     }
 
     init(rules: LifecycleRules, key: NotificationKey, at now: Timestamp) {
