@@ -273,6 +273,13 @@ struct ObserverTests {
             0
         }
         #expect(Desk.broken { try state.follow(desk.observer) } == expected)
+        guard expected == nil else { return }
+        // It is lost, until an owner that reads it again holds it.
+        #expect(state.reopened(desk.observer) == 0 && desk.observer.open.isEmpty)
+        broker.log(topics.state, 0).append(LogRecord(timestamp: 0, key: key, value: newer.json))
+        broker.log(topics.state, 0).append(LogRecord(timestamp: 0, key: StateMarker.key, value: marker.json))
+        try state.follow(desk.observer)
+        #expect(state.reopened(desk.observer) == 1 && desk.observer.open.isEmpty)
     }
 
     @Test func `a repeating request may be pending until everything is removed`() throws {

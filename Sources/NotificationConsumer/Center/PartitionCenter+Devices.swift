@@ -160,7 +160,9 @@ extension PartitionCenter {
             return try unregister(input, &record, writtenAt, shown, at: now)
         }
         let name = input.key.identifier
-        let isNew = !record.registrations.contains { $0.isActive && $0.sharesToken(with: registration) }
+        let isNewActivity =
+            registration.kind == .liveActivity
+            && !record.registrations.contains { $0.isActive && $0.sharesToken(with: registration) }
         let outcome = record.register(
             name,
             registration,
@@ -173,7 +175,7 @@ extension PartitionCenter {
         keep(record, of: key, at: now)
         if let device = record.activeDevice(name) {
             try turn(ofActivityOf: device, key, at: now) {
-                $0.activityRegistered(on: device.target, isNew: isNew, input.trace)
+                $0.activityRegistered(on: device.target, isNew: isNewActivity, input.trace)
             }
         }
         switch outcome {

@@ -46,7 +46,7 @@ extension Screen: StatePart, JSONWritable {
 // Targets of one channel that show the same are written as one.
 extension ScreenTarget {
     private enum Field: FieldName {
-        case channel, devices, sure, maybes, refused, refusal, left, formerly, reduced, ended, startedAgain
+        case channel, devices, sure, maybes, refused, refusal, left, formerly, reduced, doubtedEnd
     }
 
     /// Reads targets that show the same.
@@ -65,8 +65,7 @@ extension ScreenTarget {
             case .left: target.isLeft = try scanner.boolean()
             case .formerly: target.formerly = try DeviceRegistration(&scanner)
             case .reduced: target.reduced = try scanner.texts().compactMap(ReducedPart.init(rawValue:))
-            case .ended: target.mayHaveEnded = try scanner.boolean()
-            case .startedAgain: target.isStartedAgain = try scanner.boolean()
+            case .doubtedEnd: target.doubtedEnd = try scanner.choice(ScreenTarget.DoubtedEnd.self)
             }
         }
         target.channel = try scanner.required(channel, Field.channel)
@@ -101,8 +100,7 @@ extension ScreenTarget {
             if first.isLeft { object.member(Field.left, true, &out) }
             object.member(Field.formerly, first.formerly, &out)
             if !first.reduced.isEmpty { object.member(Field.reduced, first.reduced.map(\.rawValue), &out) }
-            if first.mayHaveEnded { object.member(Field.ended, true, &out) }
-            if first.isStartedAgain { object.member(Field.startedAgain, true, &out) }
+            object.member(Field.doubtedEnd, first.doubtedEnd?.rawValue, &out)
             object.end(&out)
         }
         out.append(0x5D)

@@ -376,8 +376,7 @@ package struct Screen: Sendable, Hashable {
         for place in targets.indices
         where targets[place].mayShowAnything && targets[place].device.map({ $0.hasSameUTF8(as: device) }) ?? false {
             (targets[place].sure, targets[place].maybes) = (nil, [])
-            targets[place].isLeft = false
-            (targets[place].mayHaveEnded, targets[place].isStartedAgain) = (false, false)
+            (targets[place].isLeft, targets[place].doubtedEnd) = (false, nil)
             isFound = true
         }
         return isFound

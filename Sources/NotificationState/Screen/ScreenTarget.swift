@@ -27,12 +27,18 @@ package struct ScreenTarget: Sendable, Hashable {
     @Boxed package var formerly: DeviceRegistration?
     /// Of what that it shows it got less.
     package var reduced: [ReducedPart] = []
-    /// Whether an attempt without an answer may have removed all that it may show, and nothing is known to be started there since. An
-    /// update of a Live Activity would be accepted, and show nothing.
-    package var mayHaveEnded = false
-    /// Whether a push was to start another Live Activity there since, and nothing is known of that. Until more is known the token that is
-    /// registered ends the former one; the next that is registered is of the other.
-    package var isStartedAgain = false
+    /// Whether an attempt without an answer may have removed all that it may show: an update of a Live Activity would be accepted, and
+    /// show nothing. Nil when that is not so.
+    package var doubtedEnd: DoubtedEnd?
+
+    /// What has followed an end without an answer.
+    package enum DoubtedEnd: String, CaseIterable, Sendable, Hashable {
+        /// Nothing yet.
+        case open
+        /// A push was to start another Live Activity, and nothing is known of that. Until more is known the token that is registered ends
+        /// the former one; the next that is registered is of the other.
+        case startedAgain
+    }
 
     /// A target that shows nothing, or surely shows something.
     package init(_ channel: ChannelName, _ device: String?, shows sure: Showing? = nil, maybes: [Showing] = []) {
@@ -117,8 +123,7 @@ package struct ScreenTarget: Sendable, Hashable {
 
     /// It shows something for certain, or nothing. What it has refused it does not show for that: it does not get it again.
     package mutating func settle(_ showing: Showing?) {
-        (sure, maybes, reduced, isLeft) = (showing, [], [], false)
-        (mayHaveEnded, isStartedAgain) = (false, false)
+        (sure, maybes, reduced, isLeft, doubtedEnd) = (showing, [], [], false, nil)
         if showing == nil { formerly = nil }
         if let showing, hasRefused(showing) { endRefusal() }
     }
@@ -154,7 +159,7 @@ package struct ScreenTarget: Sendable, Hashable {
 
     /// An attempt without an answer may have removed all that it may show.
     package mutating func doubtEnd() {
-        mayHaveEnded = mayShowAnything
+        doubtedEnd = mayShowAnything ? doubtedEnd ?? .open : nil
         doubtRemoval()
     }
 

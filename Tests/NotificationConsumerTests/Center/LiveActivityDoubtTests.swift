@@ -230,6 +230,27 @@ struct LiveActivityDoubtTests {
         #expect(bench.entry(key("order"))?.isIdle == true)
     }
 
+    @Test func `a token that is registered once more is not of the activity that was started since`() throws {
+        var bench = try Self.startedAgain()
+        bench.apply(try LiveActivityTests.activity(at: 34_000), 34_000)
+        bench.apply(LiveActivityTests.request("c", LiveActivityTests.content(5), at: 35_000), 35_000)
+        bench.fire(90_000)
+        #expect(LiveActivityTests.told(bench.sends.last).hasPrefix("end "))
+        #expect(bench.sends.last?.registration?.token == LiveActivityTests.token)
+    }
+
+    @Test func `a removal of what is pending that is read again leaves an activity that is shown as it is`() throws {
+        var bench = try LiveActivityTests.started()
+        bench.apply(try LiveActivityTests.activity(at: 200), 200)
+        bench.apply(LiveActivityTests.request("b", LiveActivityTests.content(9), at: 500, collapseWindow: 4_000), 500)
+        var next = try Self.successor(of: &bench)
+        #expect(next.apply(removal("r", key("order"), .pending, at: at(5_000)), 5_100).summary == ["cancelled b!"])
+        next.center.holdsTimers = false
+        next.fire(5_200)
+        // It may show what is cancelled.
+        #expect(next.sends.map { LiveActivityTests.told($0).hasPrefix("liveActivity ") } == [true])
+    }
+
     @Test func `an app that takes back the token of the former activity says nothing of the one that was started`()
         throws
     {

@@ -49,7 +49,7 @@ extension Turn {
             guard handover.mayBeFor(name) else { continue }
             let counts = facts.badgeIncrement > 0 && !handover.badged.containsUTF8(of: name)
             let platform = recipient.registrations[index].registration.platform
-            let isReached = rules.channels.sender(of: handover.channel, to: platform) != nil
+            let isReached = self.isReached(platform, by: handover.channel)
             let added = list.append(&recipient.registrations[index], increments: counts, isReached: isReached)
             if added.changesBadge { isRecipientChanged = true }
             if counts, added.changesBadge { handover.badged.append(name) }
@@ -79,14 +79,14 @@ extension Turn {
             return !rules.requiresDevice && !rules.channels.reachesDevices(channel)
         }
         return recipient.registrations.contains { device in
-            guard device.takesNotifications, isReached(device.registration, by: channel) else { return false }
+            guard device.takesNotifications, isReached(device.registration.platform, by: channel) else { return false }
             if case .presented = device.presentation(of: facts).verdict { return true }
             return false
         }
     }
 
-    func isReached(_ registration: DeviceRegistration, by channel: ChannelName?) -> Bool {
-        rules.channels.sender(of: channel, to: registration.platform) != nil
+    func isReached(_ platform: String, by channel: ChannelName?) -> Bool {
+        rules.channels.sender(of: channel, to: platform) != nil
     }
 
     // MARK: - Lists for events and operations

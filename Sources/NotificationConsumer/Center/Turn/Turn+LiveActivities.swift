@@ -22,7 +22,7 @@ extension Turn {
 
     /// - Parameter name: of a target.
     func activityRoute(to name: String, _ activity: LiveActivityFacts) -> ActivityRoute {
-        if let token = recipient.activityToken(on: name, of: key.identifier), !mayHaveEnded(on: name) {
+        if let token = recipient.activityToken(on: name, of: key.identifier), doubtedEnd(on: name) == nil {
             return .token(token)
         }
         guard let device = recipient.activeDevice(name), device.takesActivities else { return .none(.unregistered) }
@@ -37,23 +37,14 @@ extension Turn {
         return followsChannel ? .none(.unsupportedForm) : .awaitsToken
     }
 
-    private func activityPlace(of name: String) -> Int? { entry.screen?.place(of: name, on: .devices) }
-
-    /// Whether an end without an answer may have ended the activity.
-    private func mayHaveEnded(on name: String) -> Bool {
-        activityPlace(of: name).flatMap { entry.screen?.targets[$0].mayHaveEnded } ?? false
+    /// What has followed the end of the activity that got no answer; nil without such an end.
+    private func doubtedEnd(on name: String) -> ScreenTarget.DoubtedEnd? {
+        entry.screen?.place(of: name, on: .devices).flatMap { entry.screen?.targets[$0].doubtedEnd }
     }
 
-    /// Whether a push was to start another activity after that, of which nothing is known.
-    private func isStartedAgain(on name: String) -> Bool {
-        activityPlace(of: name).flatMap { entry.screen?.targets[$0].isStartedAgain } ?? false
-    }
-
-    /// - Parameter isAgain: whether a former activity may still be there, whose token is known.
-    private mutating func noteStart(isAgain: Bool, on name: String) {
-        guard let place = activityPlace(of: name) else { return }
-        entry.screen?.targets[place].isStartedAgain = isAgain
-        entry.screen?.targets[place].mayHaveEnded = isAgain
+    private mutating func set(_ end: ScreenTarget.DoubtedEnd?, on name: String) {
+        guard let place = entry.screen?.place(of: name, on: .devices) else { return }
+        entry.screen?.targets[place].doubtedEnd = end
     }
 
     /// Whether a target shows the activity for certain.
@@ -83,7 +74,7 @@ extension Turn {
         for name in activityTargets(activity) where handover.mayBeFor(name) {
             let (device, isTaken) = activityDevice(name, activity)
             guard var device else { continue }
-            let isReached = isTaken && self.isReached(device.registration, by: handover.channel)
+            let isReached = isTaken && self.isReached(device.registration.platform, by: handover.channel)
             if list.append(&device, increments: false, isReached: isReached).isTarget { names.append(name) }
         }
         for var device in recipient.registrations where device.takesNotifications {
@@ -101,7 +92,7 @@ extension Turn {
     func hasTarget(_ activity: LiveActivityFacts, on channel: ChannelName?) -> Bool {
         activityTargets(activity).contains { name in
             let (device, isTaken) = activityDevice(name, activity)
-            return isTaken && device.map { isReached($0.registration, by: channel) } ?? false
+            return isTaken && device.map { isReached($0.registration.platform, by: channel) } ?? false
         }
     }
 
@@ -236,30 +227,26 @@ extension Turn {
     // MARK: - Tokens of activities
 
     /// A push starts an activity. If it does not arrive, one that was to end may still be there: its token is kept until more is known.
-    mutating func startActivity(on target: String) {
-        noteStart(isAgain: recipient.activityToken(on: target, of: key.identifier) != nil, on: target)
+    mutating func noteActivityStart(on target: String) {
+        set(recipient.activityToken(on: target, of: key.identifier) == nil ? nil : .startedAgain, on: target)
     }
 
     /// An activity was started: the tokens of those before take nothing more.
     mutating func activityStarted(by operation: ScreenOperation, _ send: ChannelSend) {
         guard send.registration?.kind == .liveActivityStart, operation.goal != .remove,
-            let target = operation.devices.first, isStartedAgain(on: target)
+            let target = operation.devices.first, doubtedEnd(on: target) == .startedAgain
         else { return }
-        for token in recipient.activityTokens(on: target, of: key.identifier) {
-            retireActivityToken(token, operation.trace)
-        }
+        retireActivityTokens(recipient.activityTokens(on: target, of: key.identifier)[...], operation.trace)
     }
 
     /// The app has registered the token of an activity.
     ///
     /// - Parameter isNew: whether it was not registered before.
     mutating func activityRegistered(on target: String, isNew: Bool, _ trace: CarriedTrace) {
-        if isNew, isStartedAgain(on: target) {
+        if isNew, doubtedEnd(on: target) == .startedAgain {
             // It is of the one that was started last.
-            for token in recipient.activityTokens(on: target, of: key.identifier).dropLast() {
-                retireActivityToken(token, trace)
-            }
-            noteStart(isAgain: false, on: target)
+            retireActivityTokens(recipient.activityTokens(on: target, of: key.identifier).dropLast(), trace)
+            set(nil, on: target)
             isChanged = true
         }
         endActivityWait(on: target)
@@ -279,8 +266,8 @@ extension Turn {
         guard recipient.activityToken(on: target, of: key.identifier) == nil else { return }
         // APNs would accept it, and nothing would be shown.
         withdraw(from: target)
-        guard !isStartedAgain(on: target) else {
-            noteStart(isAgain: false, on: target)
+        guard doubtedEnd(on: target) != .startedAgain else {
+            set(nil, on: target)
             isChanged = true
             return endActivityWait(on: target)
         }
@@ -302,8 +289,8 @@ extension Turn {
             retireActivityToken(name, registration.token, operation.trace)
         }
         if recipient.activityToken(on: target, of: key.identifier) == nil {
-            guard isStartedAgain(on: target) else { return false }
-            noteStart(isAgain: false, on: target)
+            guard doubtedEnd(on: target) == .startedAgain else { return false }
+            set(nil, on: target)
         }
         var next = operation
         next.wait(until: now, isTried: true)
@@ -327,8 +314,11 @@ extension Turn {
         if operation.goal == .remove { endActivityWait(on: target) }
     }
 
-    private mutating func retireActivityToken(_ token: RecipientRecord.RegisteredDevice, _ trace: CarriedTrace) {
-        retireActivityToken(token.name, token.registration.token, trace)
+    private mutating func retireActivityTokens(
+        _ tokens: ArraySlice<RecipientRecord.RegisteredDevice>,
+        _ trace: CarriedTrace
+    ) {
+        for token in tokens { retireActivityToken(token.name, token.registration.token, trace) }
     }
 
     /// The token of an activity that is over takes nothing more: at once, since what follows on the target must not go to it.

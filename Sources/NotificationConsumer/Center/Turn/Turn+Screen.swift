@@ -271,7 +271,7 @@ extension Turn {
             if let kind = send.registration?.kind, kind.isOfLiveActivities, let target = operation.devices.first {
                 if kind == .liveActivityStart {
                     if awaitDoubtedActivity(at: place, on: target) { return .changed }
-                    startActivity(on: target)
+                    noteActivityStart(on: target)
                 }
                 send.activity = .init(
                     timestamp: activityTimestamp(at: place),
