@@ -53,11 +53,8 @@ struct PushServiceBenchmark {
     var workbench: Workbench
 
     private static let patience = Duration.seconds(600)
-    private static let properties = [
-        "compression.type": "lz4", "fetch.wait.max.ms": "10",
-        // Longer than publishing takes, while the service is paused.
-        "session.timeout.ms": "120000", "socket.timeout.ms": "300000",
-    ]
+    private static let properties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
+        .merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
     /// - Throws: ``BenchmarkError`` when a request was not accepted by APNs exactly once.
     func run(_ server: PushServer) throws -> ProgramRate {

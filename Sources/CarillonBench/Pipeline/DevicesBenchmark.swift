@@ -76,10 +76,7 @@ struct DevicesBenchmark {
 /// The consumer service with a broker of its own, once it has read and kept the devices of a workload.
 private struct DevicesSession {
     private static let patience = Duration.seconds(600)
-    private static let properties = PipelineBenchmark.properties.merging([
-        // Longer than publishing takes, while the service is paused.
-        "session.timeout.ms": "120000", "socket.timeout.ms": "300000",
-    ]) { $1 }
+    private static let properties = PipelineBenchmark.properties.merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
     let workload: DeviceWorkload
     let broker: BenchmarkBroker

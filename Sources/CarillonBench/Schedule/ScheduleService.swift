@@ -12,9 +12,7 @@ final class ScheduleService {
         "compression.type": "lz4", "fetch.wait.max.ms": "10",
         // Many partitions, with few records at a time for each.
         "linger.ms": "50",
-        // Longer than publishing the requests takes, while the service is paused.
-        "session.timeout.ms": "120000", "socket.timeout.ms": "300000",
-    ]
+    ].merging(SubjectProcess.propertiesWhilePaused) { $1 }
     /// 10,000,000 entries over 640 partitions take more than ten minutes.
     private static let patience = Duration.seconds(1_800)
 

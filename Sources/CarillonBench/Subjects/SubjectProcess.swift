@@ -51,6 +51,9 @@ final class SubjectProcess {
         return BenchmarkError("\(name) ended with status \(process.terminationStatus): \(last)")
     }
 
+    /// librdkafka's properties of a member of a group that is paused for longer than publishing takes.
+    static let propertiesWhilePaused = ["session.timeout.ms": "120000", "socket.timeout.ms": "300000"]
+
     /// Suspends it, so that it does not take part yet.
     func pause() { kill(process.processIdentifier, SIGSTOP) }
 

@@ -71,7 +71,7 @@ struct DrainBenchmark {
             let port = try FreePort.find()
             let keys = try ChannelBenchmark.writeKeys(on: workbench)
             let process = try Subject.webhook(url: nginx.url, keysFile: keys, opsPort: port)
-                .start(broker.work(properties: WebhookServiceBenchmark.properties), on: workbench)
+                .start(broker.work(properties: WebhookServiceBenchmark.commonProperties), on: workbench)
             defer { process.stop() }
             let metrics = Metrics(port: port, process: process)
 

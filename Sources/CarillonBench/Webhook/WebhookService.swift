@@ -22,20 +22,32 @@ extension Subject {
 }
 
 /// The whole consumer service with the channel: from requests on the embedded broker to `delivered` events.
+///
+/// The service owns its partitions when the requests are published, and is paused meanwhile: requests that are there when it
+/// takes over a partition wait until all of them are read, which is another measurement.
 struct WebhookServiceBenchmark {
     var requests: RequestWorkload
     var workbench: Workbench
 
-    static let properties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
+    private static let patience = Duration.seconds(60)
+    static let commonProperties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
+    private static let properties = commonProperties.merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
     /// - Throws: ``BenchmarkError`` when a request was not posted exactly once.
     func run(_ nginx: Nginx) throws -> ProgramRate {
         try BenchmarkBroker.with(partitions: requests.partitions, logger: workbench.logger) { broker in
-            let expected = try requests.fill(broker)
             let before = try nginx.requests()
-            let process = try Subject.webhook(url: nginx.url, keysFile: ChannelBenchmark.writeKeys(on: workbench))
+            let port = try FreePort.find()
+            let keys = try ChannelBenchmark.writeKeys(on: workbench)
+            let process = try Subject.webhook(url: nginx.url, keysFile: keys, opsPort: port)
                 .start(broker.work(properties: Self.properties), on: workbench)
             defer { process.stop() }
+            try ServiceMetrics.wait(for: "ready", of: process, port: port, within: Self.patience) { metrics in
+                metrics["carillon_assigned_partitions"] == Double(broker.partitions)
+                    && metrics["carillon_outstanding_records"] == 0
+            }
+            process.pause()
+            let expected = try requests.fill(broker)
             let rate = try TopicRate(topic: broker.topics.deliveries, expected: expected)
                 .measure(process, name: "carillon", on: broker)
             // The request for the number is one of them.
