@@ -10,6 +10,15 @@ package struct ChannelSends {
         let channel: any DeliveryChannel
         let name: ChannelName
         var work: Work
+        var pace = SendPace()
+
+        /// How much more may be added. While the channel is brisk, what it cannot begin soon is better left in the topic: each
+        /// send that a checkpoint finds unfinished is written to `state` twice.
+        var room: Int {
+            let brisk = work.concurrency.multipliedReportingOverflow(by: 4)
+            guard !brisk.overflow, pace.lately >= brisk.partialValue else { return work.room }
+            return min(work.room, max(0, brisk.partialValue - work.count))
+        }
     }
 
     private var desks: [Desk] = []
@@ -39,7 +48,7 @@ package struct ChannelSends {
     var room: Int {
         desks.reduce(.max) { room, desk in
             let each = desk.name.platform == nil ? 1 : devicesPerRecipient
-            return min(room, (desk.work.room + each - 1) / each)
+            return min(room, (desk.room + each - 1) / each)
         }
     }
 
@@ -91,7 +100,9 @@ package struct ChannelSends {
     ) -> [(send: Issued<ChannelSend>, result: ChannelResult, isTimedOut: Bool)] {
         var results: [(send: Issued<ChannelSend>, result: ChannelResult, isTimedOut: Bool)] = []
         for index in desks.indices {
-            for (send, ending) in desks[index].work.take(at: now) {
+            let ended = desks[index].work.take(at: now)
+            desks[index].pace.note(ended.count, at: now)
+            for (send, ending) in ended {
                 let result: ChannelResult
                 var isTimedOut = false
                 switch ending {

@@ -151,13 +151,14 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         let isHeld = held != .nothing
         owned.tendStores(at: link.now)
         if ledger.checkpoint.allowsWork {
-            if isHeld, !backPressure.isPaused {
+            let room = sends.room
+            if isHeld ? !backPressure.isPaused : room == 0 {
                 try serveReports(within: .milliseconds(2))
             } else if let unfinished = owned.unfinished {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
                 // A record concerns one notification at most, except a removal of all. At the bound `poll` still serves the group.
-                let limit = min(Self.recordsPerTurn, max(1, sends.room))
+                let limit = min(Self.recordsPerTurn, max(1, room))
                 try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
                 try applyReadySignals()
             }

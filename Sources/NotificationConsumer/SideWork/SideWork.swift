@@ -25,7 +25,7 @@ package struct SideWork<Item, Outcome: Sendable> {
     }
 
     /// How much work may be in progress.
-    private let concurrency: Int
+    let concurrency: Int
     /// By how much work of the highest priority may exceed it: it does not wait for others to end.
     private let reserve: Int
     /// How much unfinished work there may be.

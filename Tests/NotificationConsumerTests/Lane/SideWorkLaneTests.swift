@@ -63,13 +63,16 @@ struct SideWorkLaneTests {
     /// Works until there is nothing to read, acknowledge or commit.
     private func settle(_ lane: Lane<MemoryLink>) throws {
         for _ in 0..<200 {
-            try lane.turn()
-            guard broker.requests[0].high == lane.link.position(of: 0), lane.link.outstanding == 0,
-                !lane.ledger.checkpoint.isUnderWay, lane.owned.dirtyCount == 0
-            else { continue }
-            return
+            if try settled(lane) { return }
         }
         Issue.record("the lane does not come to rest")
+    }
+
+    /// Works for one turn.
+    private func settled(_ lane: Lane<MemoryLink>) throws -> Bool {
+        try lane.turn()
+        return broker.requests[0].high == lane.link.position(of: 0) && lane.link.outstanding == 0
+            && !lane.ledger.checkpoint.isUnderWay && lane.owned.dirtyCount == 0
     }
 
     private func events() throws -> [String] {
@@ -204,6 +207,29 @@ struct SideWorkLaneTests {
         try settle(lane)
         #expect(health.notReady.isEmpty && !link.isReadingPaused)
         #expect(try events() == ["a", "b", "c", "d", "e"].map { "\($0) test" })
+        lane.close()
+    }
+
+    @Test func `while a channel is brisk, its lane leaves in the topic what the channel cannot begin soon`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link, concurrent: 2, outstanding: 100)
+        for number in 0..<2000 { ask("n\(number)") }
+        var unanswered: Int64 { link.position(of: 0) - Int64(channel.begun - channel.sends.count) }
+        for _ in 0..<20 { try lane.turn() }
+        #expect(unanswered == 100, "it has not answered yet")
+        for _ in 0..<300 {
+            channel.accept()
+            link.wait(.milliseconds(1))
+            try lane.turn()
+        }
+        #expect((2...8).contains(unanswered) && channel.begun > 200)
+        for _ in 0..<200 { try lane.turn() }
+        #expect(unanswered == 100, "it has become slow")
+        for _ in 0..<2000 {
+            if try settled(lane), unanswered == 0 { break }
+            channel.accept()
+        }
+        #expect(try events().count == 2000)
         lane.close()
     }
 
