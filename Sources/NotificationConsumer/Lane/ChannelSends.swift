@@ -15,9 +15,8 @@ package struct ChannelSends {
         /// How much more may be added. While the channel is brisk, what it cannot begin soon is better left in the topic: each
         /// send that a checkpoint finds unfinished is written to `state` twice.
         var room: Int {
-            let brisk = work.concurrency.multipliedReportingOverflow(by: 4)
-            guard !brisk.overflow, pace.lately >= brisk.partialValue else { return work.room }
-            return min(work.room, max(0, brisk.partialValue - work.count))
+            let ahead = 4 * work.concurrency
+            return pace.lately < ahead ? work.room : min(work.room, max(0, ahead - work.count))
         }
     }
 
