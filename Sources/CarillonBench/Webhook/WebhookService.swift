@@ -29,7 +29,7 @@ struct WebhookServiceBenchmark {
     var requests: RequestWorkload
     var workbench: Workbench
 
-    private static let patience = Duration.seconds(60)
+    private static let patience = Duration.seconds(600)
     static let commonProperties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
     private static let properties = commonProperties.merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
