@@ -157,7 +157,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             } else if let unfinished = owned.unfinished {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
-                // A record concerns one notification at most, except a removal of all. At the bound `poll` still serves the group.
+                // A record concerns one notification at most, except a removal of all. While reading is paused `poll` serves the group.
                 let limit = min(Self.recordsPerTurn, max(1, room))
                 try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
                 try applyReadySignals()
