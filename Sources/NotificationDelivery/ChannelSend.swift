@@ -121,11 +121,17 @@ package struct OperationSequence: Sendable, Hashable, Comparable {
 
     /// The extension attribute `sequence` of CloudEvents: texts in the order of sequences, `0-000000000012-1764061200000`.
     package var text: String {
-        func padded(_ number: Int64, _ digits: Int) -> String {
-            let text = String(max(0, number))
-            return String(repeating: "0", count: max(0, digits - text.count)) + text
+        // Bytes, because each send has it.
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        for (number, digits) in [(life, 1), (offset + 1, 12), (time.rawValue, 13)] {
+            if !text.isEmpty { text.append(UInt8(ascii: "-")) }
+            let start = text.count
+            JSONWriter.append(number: max(0, number), to: &text)
+            let missing = digits - (text.count - start)
+            if missing > 0 { text.insert(contentsOf: repeatElement(UInt8(ascii: "0"), count: missing), at: start) }
         }
-        return "\(padded(life, 1))-\(padded(offset + 1, 12))-\(padded(time.rawValue, 13))"
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -20,6 +20,7 @@ package struct ChannelSends {
         }
     }
 
+    // Read in place, by index: a copy of a desk counts all that it refers to, in each turn.
     private var desks: [Desk] = []
     private let devicesPerRecipient: Int
     /// The spans of attempts; nil where nothing is traced.
@@ -38,16 +39,16 @@ package struct ChannelSends {
     }
 
     /// Sends without an outcome.
-    var count: Int { desks.reduce(0) { $0 + $1.work.count } }
+    var count: Int { desks.indices.reduce(0) { $0 + desks[$1].work.count } }
 
     /// Sends without an outcome of the channel that has most of them.
-    var largest: Int { desks.reduce(0) { max($0, $1.work.count) } }
+    var largest: Int { desks.indices.reduce(0) { max($0, desks[$1].work.count) } }
 
     /// For the sends of how many notifications every channel has room; the last of them may exceed it by its devices.
     var room: Int {
-        desks.reduce(.max) { room, desk in
-            let each = desk.name.platform == nil ? 1 : devicesPerRecipient
-            return min(room, (desk.room + each - 1) / each)
+        desks.indices.reduce(.max) { room, index in
+            let each = desks[index].name.platform == nil ? 1 : devicesPerRecipient
+            return min(room, (desks[index].room + each - 1) / each)
         }
     }
 
@@ -69,7 +70,7 @@ package struct ChannelSends {
         _ clock: () -> Timestamp
     ) {
         // The lifecycle names only channels that the lane has.
-        guard let index = desks.firstIndex(where: { $0.name == send.work.channel }) else { return }
+        guard let index = desks.indices.first(where: { desks[$0].name == send.work.channel }) else { return }
         desks[index].work.add(send, within: time, priority: send.work.priority)
         begin(index, at: now, clock)
     }

@@ -148,23 +148,22 @@ package struct Screen: Sendable, Hashable {
     /// - Parameters:
     ///   - cause: of what is added.
     ///   - grouping: of the channels.
-    ///   - wanted: on each target; `comesNow` is decided here.
+    ///   - wanted: on each target, in their order; `comesNow` is decided here.
     /// - Returns: the places of the operations that begin now: none concerns a target of another, and of a channel with
     ///   ``Grouping/all`` there is one at most.
     package mutating func plan(
         for cause: Cause,
         _ grouping: (ChannelName) -> Grouping?,
-        wanted: (ScreenTarget) -> ScreenTarget.Wanted
+        wanted: [ScreenTarget.Wanted]
     ) -> [Int] {
         // While it was in flight, its targets may have been given other names: it would wait for its next attempt for ever.
         operations.removeAll { operation in !operation.isInFlight && !targets.contains { operation.concerns($0) } }
         var additions: [ScreenOperation] = []
-        for target in targets {
+        for (target, var wanted) in zip(targets, wanted) {
             guard grouping(target.channel) != nil else {
                 drop(for: target) { _ in true }
                 continue
             }
-            var wanted = wanted(target)
             dropUnwanted(for: target, wanted)
             guard !operations.contains(where: { $0.isInFlight && $0.concerns(target) }) else { continue }
             wanted.comesNow = comesNow(wanted.coming, to: target, at: cause.now)
@@ -470,19 +469,15 @@ package struct Screen: Sendable, Hashable {
         for place in targets.indices { targets[place].endRefusal() }
     }
 
-    /// Drops the targets that show what `delivered` says, and nothing waits for.
+    /// Whether more is known of a target than `delivered` says, or something waits for it.
     ///
     /// - Parameters:
     ///   - coming: what is on its way: that a target has refused it is not forgotten before it has ended.
-    ///   - known: what `delivered` says.
-    package mutating func compact(_ coming: Showing?, _ known: (ScreenTarget) -> Showing?) {
-        targets.removeAll { target in
-            guard target.maybes.isEmpty, !operations.contains(where: { $0.concerns(target) }),
-                !(coming.map(target.hasRefused) ?? false)
-            else { return false }
-            guard let known = known(target) else { return target.sure == nil }
-            return target.sure?.isSameOccurrence(as: known) ?? false
-        }
+    ///   - known: what `delivered` says that it shows.
+    package func isNeeded(_ target: ScreenTarget, _ coming: Showing?, showing known: Showing?) -> Bool {
+        if !target.maybes.isEmpty || coming.map(target.hasRefused) ?? false { return true }
+        let isAsKnown = known.map { target.sure?.isSameOccurrence(as: $0) ?? false } ?? (target.sure == nil)
+        return !isAsKnown || operations.contains { $0.concerns(target) }
     }
 }
 

@@ -451,7 +451,7 @@ struct RecallTests {
             correctionStart: at(10)
         )
         // Its request has ended: nothing is wanted.
-        let ready = screen.plan(for: cause, { _ in .all }) { _ in .init() }
+        let ready = screen.plan(for: cause, { _ in .all }, wanted: screen.targets.map { _ in .init() })
         #expect(ready == [0] && screen.operations.map(\.goal) == [.remove])
     }
 

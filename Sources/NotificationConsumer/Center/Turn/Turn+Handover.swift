@@ -52,12 +52,12 @@ extension Turn {
             time: now,
             isTentative: true
         )
-        let isOfHandover =
-            !operation.isQuiet
-            && entry.handover.map { handover in operation.showing?.isSameOccurrence(as: handover.showing) ?? false }
-                ?? false
+        var isOfHandover = false
         // Whatever the channel says: a person has answered it.
-        let isAnswered = isOfHandover && entry.handover?.answer != nil
+        var isAnswered = false
+        if let handover = entry.handover, operation.delivers(handover.showing) {
+            (isOfHandover, isAnswered) = (true, handover.answer != nil)
+        }
         switch isAnswered ? .accepted : result {
         case .accepted, .reduced, .removed:
             if endNextActivity(after: operation, send) { return true }
@@ -87,7 +87,7 @@ extension Turn {
             }
         }
         if isOfHandover, let handover = entry.handover {
-            if handover.isClosed { settle(operation, of: handover) } else { settle() }
+            if handover.isClosed { settle(operation, of: handover) } else { settle(handover) }
         }
         followActivity(result, operation, send)
         return true
@@ -154,8 +154,8 @@ extension Turn {
 
     /// Ends the handover once each operation of its first round was answered, and what waits for its end once nothing is in
     /// flight. Each target that answers later has an event of its own.
-    mutating func settle() {
-        guard let handover = entry.handover, let screen = entry.screen else { return }
+    mutating func settle(_ handover: StateEntry.Handover) {
+        guard let screen = entry.screen else { return }
         let open = screen.operations.filter { $0.delivers(handover.showing) }
         let refusal = screen.targets.last { $0.hasRefused(handover.showing) && $0.refusal != nil }?.refusal
         guard !open.contains(where: { $0.isInFlight && ($0.attempt == 1 || isToBeEnded) }) else { return }

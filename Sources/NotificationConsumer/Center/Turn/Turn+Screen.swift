@@ -37,8 +37,11 @@ extension Turn {
     private mutating func beginOperations() -> Bool {
         spreadOverDevices()
         guard var screen = entry.screen else { return false }
+        // Not in a closure of the plan, which would copy the whole turn.
+        var wanted: [ScreenTarget.Wanted] = []
+        for target in screen.targets { wanted.append(self.wanted(on: target)) }
         let former = screen.operations
-        let ready = screen.plan(for: causeOfOperations, rules.channels.grouping) { wanted(on: $0) }
+        let ready = screen.plan(for: causeOfOperations, rules.channels.grouping, wanted: wanted)
         if screen.operations != former { isChanged = true }
         entry.screen = screen
         awaitTokensOfEnds()
@@ -58,7 +61,7 @@ extension Turn {
                 && (target.hasRefused(handover.showing) || target.surelyShows(handover.showing))
         }
         if isAnswered ?? false, !handover.isClosed {
-            settle()
+            settle(handover)
             return true
         }
         entry.handover = nil
@@ -75,16 +78,15 @@ extension Turn {
     private var causeOfOperations: Screen.Cause {
         let place = entry.applied[.requests]
         // Later than what was sent before.
-        let earlier = max(
-            entry.screen?.operations.map(\.sequence.time).max() ?? .earliest,
-            entry.delivered?.at ?? .earliest
-        )
+        var earlier = entry.delivered?.at ?? .earliest
+        for operation in entry.screen?.operations ?? [] { earlier = max(earlier, operation.sequence.time) }
+        let handover = entry.handover
         func sequence(_ time: Timestamp) -> OperationSequence {
             OperationSequence(life: place.life, offset: place.offset, time: time)
         }
         return Screen.Cause(
             now: now,
-            coming: .init(sequence: sequence(entry.handover?.time ?? now), trace: entry.handover?.trace ?? cause.trace),
+            coming: .init(sequence: sequence(handover?.time ?? now), trace: handover?.trace ?? cause.trace),
             correction: .init(sequence: sequence(max(cause.time ?? now, earlier)), trace: cause.trace, id: cause.id),
             // The next owner may get another answer.
             correctionStart: cause.isTentative ? afterCommit : now
@@ -100,13 +102,14 @@ extension Turn {
         {
             wanted.waiting.append(pending.showing)
         }
-        if let handover = entry.handover, handover.start != nil { wanted.waiting.append(handover.showing) }
+        let handover = entry.handover
+        if let handover, handover.start != nil { wanted.waiting.append(handover.showing) }
         guard target.device.map(recipient.permitsNotifications) ?? true else { return wanted }
         if shown(on: target.device, target.channel) != nil, let delivered = entry.delivered {
             wanted.base = delivered.showing
             wanted.isRestorable = delivered.details?.content != nil
         }
-        if let handover = entry.handover, handover.start == nil, isAddressed(handover, to: target),
+        if let handover, handover.start == nil, isAddressed(handover, to: target),
             !target.hasRefused(handover.showing)
         {
             wanted.coming = handover.showing
@@ -214,17 +217,19 @@ extension Turn {
     /// Drops what the entry says without a screen, and what no channel can change.
     private mutating func tidy() {
         guard var screen = entry.screen else { return }
-        // It waits, and an event that says it may have been published.
-        let waiting = [entry.pending?.showing, entry.handover?.showing]
-        for place in screen.targets.indices where !rules.channels.isSent(screen.targets[place].channel) {
-            screen.targets[place].maybes.removeAll { maybe in
-                !waiting.contains { $0.map(maybe.isSameOccurrence) ?? false }
+        let coming = entry.handover?.showing
+        var kept: [ScreenTarget] = []
+        for var target in screen.targets {
+            if !rules.channels.isSent(target.channel) {
+                // It waits, and an event that says it may have been published.
+                let waiting = [entry.pending?.showing, coming]
+                target.maybes.removeAll { maybe in !waiting.contains { $0.map(maybe.isSameOccurrence) ?? false } }
+                if target.maybes.isEmpty, !target.isLeft { continue }
             }
+            let known = shown(on: target.device, target.channel)
+            if screen.isNeeded(target, coming, showing: known) { kept.append(target) }
         }
-        screen.dropTargets { target in
-            !rules.channels.isSent(target.channel) && target.maybes.isEmpty && !target.isLeft
-        }
-        screen.compact(entry.handover?.showing) { shown(on: $0.device, $0.channel) }
+        screen.targets = kept
         entry.screen = screen.isEmpty ? nil : screen
     }
 
