@@ -12,7 +12,7 @@ struct RestoreCommand: BenchmarkCommand {
             metric `carillon_restore_duration_seconds` does: from the assignment of partitions until they are \
             processed, without the join of the group. Then it is stopped and started with its files. Ready means that it \
             processes all partitions: from the start of the process, with the join, which takes 3 s with the embedded \
-            broker.
+            broker. CPU is that of the process that read the changelog, from its start until all it restored is on disk.
             """
     )
 
@@ -38,6 +38,7 @@ struct RestoreCommand: BenchmarkCommand {
                 Figure("seconds_from_changelog", "s from the changelog alone", result.secondsFromChangelog),
                 Figure("seconds_to_ready_from_changelog", "s to ready", result.readyFromChangelog),
                 Figure("records_per_second", "records/s", records / result.secondsFromChangelog, as: .whole),
+                Figure("cpu_seconds", "CPU s", result.cpuSeconds),
                 Figure("peak_resident_bytes", "peak MiB", Double(result.peakResidentBytes), as: .mebibytes),
                 Figure("seconds_with_current_file", "s with the files", result.secondsWithCurrentFile),
                 Figure("seconds_to_ready_with_files", "s to ready with them", result.readyWithCurrentFile),
@@ -56,6 +57,8 @@ struct RestoreBenchmark {
         var secondsFromChangelog: Double
         /// Of the process that read the changelog.
         var peakResidentBytes: Int
+        /// Of the same, until all was on disk.
+        var cpuSeconds: Double
         var secondsWithCurrentFile: Double
         /// From the start of the process until it processes all partitions.
         var readyFromChangelog: Double
@@ -81,7 +84,7 @@ struct RestoreBenchmark {
             workbench.report("restore: from \(changelog.written) records of the changelog")
             service.deleteStore()
             let alone = try restored(service)
-            let peak = try service.process.sample().peakResidentBytes
+            let sample = try service.process.sample()
             try service.end()
             workbench.report("restore: with the files")
             let current = try restored(service)
@@ -89,7 +92,8 @@ struct RestoreBenchmark {
             return Result(
                 records: changelog.written,
                 secondsFromChangelog: alone.restore,
-                peakResidentBytes: peak,
+                peakResidentBytes: sample.peakResidentBytes,
+                cpuSeconds: sample.cpuSeconds,
                 secondsWithCurrentFile: current.restore,
                 readyFromChangelog: alone.ready,
                 readyWithCurrentFile: current.ready

@@ -15,8 +15,8 @@ struct TimersCommand: BenchmarkCommand {
         discussion: """
             Requests of about 400 bytes, due in weeks, each with its own key. They are on the broker before the \
             consumer service, which is paused, resumes: only it and the broker use the cores. Inserts count from the \
-            first `scheduled` event to the last; memory is what the process has beyond idle once all is in the \
-            changelog and on disk. It has the default number of lanes.
+            first `scheduled` event to the last; CPU is what the process has used, and memory what it has beyond idle, once \
+            all is in the changelog and on disk. It has the default number of lanes.
 
             Redis (Debian's redis-server, nothing on disk) gets the same bodies from redis-py, a sorted set and a \
             string each, in pipelines of 1,000; APScheduler keeps fewer jobs in its memory store, so that its figures \
@@ -92,6 +92,8 @@ struct TimersResult: Sendable {
     var name: String
     var entries: Int
     var insertsPerSecond: Double
+    /// Until everything was in the changelog and on disk; nil without a disk.
+    var cpuSecondsPerMillion: Double?
     /// Beyond idle, including the allocator's remains of request buffers.
     var residentBytesPerPending: Double
     /// Beyond idle, of a process started with the entries on disk; nil without a disk.
@@ -112,6 +114,7 @@ struct TimersResult: Sendable {
                 Figure("inserts_per_second", "inserts/s", insertsPerSecond, as: .whole),
                 Figure("resident_bytes_per_pending", "memory, bytes each", residentBytesPerPending, as: .whole),
             ]
+                + optional("cpu_seconds_per_million", "CPU s/million", cpuSecondsPerMillion, as: .decimals)
                 + optional(
                     "resident_bytes_per_pending_restarted",
                     "after a restart",
@@ -138,10 +141,11 @@ struct TimersBenchmark {
             workbench.report("\(service.name): \(entries) pending over \(partitions) partitions")
             try service.awaitAssignment()
             let idle = try settledMemory(of: service)
+            let idleCPU = try service.process.sample().cpuSeconds
             try service.fill(entries)
             let resumed = ContinuousClock.now
             try service.awaitQuiet(pending: entries)
-            let written = ContinuousClock.now
+            let (written, cpu) = (ContinuousClock.now, try service.process.sample().cpuSeconds - idleCPU)
             let resident = try settledMemory(of: service) - idle
             let seconds = try scheduling(on: broker)
             try service.end()
@@ -155,6 +159,7 @@ struct TimersBenchmark {
                 name: service.name,
                 entries: entries,
                 insertsPerSecond: count / seconds,
+                cpuSecondsPerMillion: cpu / count * 1e6,
                 residentBytesPerPending: Double(resident) / count,
                 restartedBytesPerPending: Double(restarted) / count,
                 diskBytesPerPending: Double(disk) / count,
