@@ -153,6 +153,14 @@ package enum ChannelResult: Hashable, Sendable {
     /// Not tried, so that it does not count as an attempt.
     case deferred(retryAfter: Int64?)
 
+    /// Whether no further attempt follows.
+    package var isFinal: Bool {
+        switch self {
+        case .accepted, .reduced, .removed, .rejected, .gone: true
+        case .failed, .unanswered, .deferred: false
+        }
+    }
+
     /// Whether a notification was accepted.
     package var isAcceptance: Bool {
         switch self {

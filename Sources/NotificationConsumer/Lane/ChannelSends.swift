@@ -100,9 +100,8 @@ package struct ChannelSends {
     ) -> [(send: Issued<ChannelSend>, result: ChannelResult, isTimedOut: Bool)] {
         var results: [(send: Issued<ChannelSend>, result: ChannelResult, isTimedOut: Bool)] = []
         for index in desks.indices {
-            let ended = desks[index].work.take(at: now)
-            desks[index].pace.note(ended.count, at: now)
-            for (send, ending) in ended {
+            var settled = 0
+            for (send, ending) in desks[index].work.take(at: now) {
                 let result: ChannelResult
                 var isTimedOut = false
                 switch ending {
@@ -114,7 +113,9 @@ package struct ChannelSends {
                 }
                 spans?.end(send, result, isTimedOut: isTimedOut)
                 results.append((send, result, isTimedOut))
+                if result.isFinal { settled += 1 }
             }
+            desks[index].pace.note(settled, at: now)
         }
         return results
     }

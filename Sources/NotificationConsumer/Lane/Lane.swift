@@ -78,6 +78,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// When the oldest work was done that is not committed; nil when all is.
     var uncommittedSince: ContinuousClock.Instant?
     var nextStatus: ContinuousClock.Instant
+    private var lastRead: ContinuousClock.Instant
     /// Why the lane must end at the next turn.
     var mustRestart: LaneEnd?
     var hasFailed = false
@@ -124,7 +125,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         enrichments = Self.enrichments(of: context, waking: link)
         queries = context.queries.map { _ in QueryInbox(wake: link.wake) }
         let now = link.now
-        (nextCheckpoint, nextStatus) = (now, now)
+        (nextCheckpoint, nextStatus, lastRead) = (now, now, now)
     }
 
     /// Takes over the transactional id, which aborts an open transaction of the predecessor, and joins the group.
@@ -141,6 +142,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
 
     // MARK: - One turn
 
+    /// How long a lane whose channels have no room leaves reading out: that serves the group, too.
+    static var longestWithoutReading: Duration { .milliseconds(100) }
+
     /// Reads, fires and publishes within its bounds, and advances the checkpoint.
     ///
     /// - Throws: the reason why the lane cannot continue; close it, and start another one.
@@ -152,14 +156,17 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         owned.tendStores(at: link.now)
         if ledger.checkpoint.allowsWork {
             let room = sends.room
-            if isHeld ? !backPressure.isPaused : room == 0 {
+            if isHeld, !backPressure.isPaused {
                 try serveReports(within: .milliseconds(2))
             } else if let unfinished = owned.unfinished {
                 try proceed(in: unfinished, isHeld: isHeld)
+            } else if !isHeld, room == 0, link.now - lastRead < Self.longestWithoutReading {
+                try serveReports(within: .milliseconds(2))
             } else {
                 // A record concerns one notification at most, except a removal of all. While reading is paused `poll` serves the group.
                 let limit = min(Self.recordsPerTurn, max(1, room))
                 try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
+                lastRead = link.now
                 try applyReadySignals()
             }
             if let mustRestart { throw mustRestart }

@@ -1,4 +1,4 @@
-/// How many sends of a channel ended lately.
+/// How many sends of a channel ended lately, for good: a gateway that refuses quickly is not brisk.
 struct SendPace {
     static let window = Duration.milliseconds(100)
 

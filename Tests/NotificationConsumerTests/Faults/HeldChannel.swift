@@ -27,10 +27,13 @@ final class HeldChannel: DeliveryChannel {
         replies.remove(at: index)
     }
 
-    /// Accepts all sends so far.
-    func accept() {
+    /// Answers all sends so far.
+    func answer(_ result: ChannelResult) {
         let answered = replies
         (sends, replies) = ([], [])
-        for reply in answered { reply(.accepted) }
+        for reply in answered { reply(result) }
     }
+
+    /// Accepts all sends so far.
+    func accept() { answer(.accepted) }
 }

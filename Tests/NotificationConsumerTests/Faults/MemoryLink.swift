@@ -121,6 +121,8 @@ final class MemoryLink: LaneLink {
     // MARK: - Waking
 
     private let bell = TestBell()
+    /// When the lane has polled.
+    private(set) var polls: [ContinuousClock.Instant] = []
     /// For each poll: how long the lane would have waited for a record.
     private(set) var waits: [Duration] = []
     /// Called while the lane waits.
@@ -158,6 +160,7 @@ final class MemoryLink: LaneLink {
 
     func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
     {
+        polls.append(now)
         if assigned != share {
             revoke(within: .seconds(7))
             paused = []

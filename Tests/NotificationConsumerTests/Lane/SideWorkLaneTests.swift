@@ -237,6 +237,39 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
+    @Test func `a channel that refuses quickly is not brisk, and while its retries fill it the lane serves its group`()
+        throws
+    {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link, concurrent: 2, outstanding: 1000)
+        func work(while isToGoOn: () -> Bool, _ answer: ChannelResult) throws {
+            for _ in 0..<1000 where isToGoOn() {
+                channel.answer(answer)
+                link.wait(.milliseconds(1))
+                try lane.turn()
+            }
+        }
+        for number in 0..<300 { ask("n\(number)") }
+        let refusal = ChannelResult.deferred(retryAfter: 10_000)
+        try work(while: { channel.begun < 280 }, refusal)
+        for number in 300..<600 { ask("n\(number)") }
+        try work(while: { channel.begun < 290 }, refusal)
+        #expect(link.position(of: 0) == 600, "it reads ahead of the refusals")
+        try work(while: { channel.begun < 600 }, refusal)
+        channel.answer(refusal)
+        link.wait(.seconds(20))
+        for number in 600..<700 { ask("n\(number)") }
+        let first = link.polls.count
+        try work(while: { channel.begun < 1300 }, .accepted)
+        let polls = link.polls[first...]
+        #expect(zip(polls, polls.dropFirst()).allSatisfy { $1 - $0 < .milliseconds(110) })
+        #expect(polls.count < 500, "it has left reading out")
+        channel.accept()
+        try settle(lane)
+        #expect(try events().count == 700)
+        lane.close()
+    }
+
     @Test func `a removal stops a send that has not begun`() throws {
         let link = MemoryLink(broker)
         // Nothing is in doubt: the first request causes the marker for which sends wait.
