@@ -30,6 +30,7 @@ struct WebhookRequests: Sendable {
         let seconds = "\(now.rawValue / 1000)"
         var signed = Array("\(id).\(seconds).".utf8)
         let head = signed.count
+        // Most events fit: it grows once instead of many times.
         signed.reserveCapacity(2_048)
         write(send, id: id, to: &signed)
 

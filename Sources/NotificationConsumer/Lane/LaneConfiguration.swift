@@ -91,8 +91,9 @@ package struct LaneConfiguration: Sendable {
             default: outstandingSends,
             in: 1...1_000_000,
             about: """
-                Sends of a lane without an outcome; at the bound reading and timers pause. While a channel ends, \
-                within 100 ms, four times what it has at one time, reading pauses at that number. The channel `events` has none.
+                Sends of a lane without an outcome; at the bound reading and timers pause. While four \
+                times as many sends of a channel end within 100 ms as it has at one time, reading pauses at that \
+                number. The channel `events` has none.
                 """
         )
         concurrentSends = settings.int(
