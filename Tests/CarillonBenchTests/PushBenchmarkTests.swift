@@ -17,6 +17,16 @@ struct PushBenchmarkTests {
         var ratios: [String: Double]
     }
 
+    @Test(
+        "APNs may accept a push twice only where the first attempt had no answer",
+        arguments: [(999, 5, false), (1_000, 0, true), (1_001, 0, false), (1_005, 5, true), (1_006, 5, false)]
+    )
+    func accepted(_ accepted: Int, _ unanswered: Int, _ isRight: Bool) {
+        #expect(
+            isRight == ((try? PushServer.check(accepted: accepted, unanswered: unanswered, of: 1_000)) != nil)
+        )
+    }
+
     private static func report(_ rounds: PushRounds) throws -> JSON {
         var workload = Workload(name: "pushes")
         try rounds.report(in: &workload, "pywebpush", .throughputVersusPyWebPush)

@@ -23,7 +23,9 @@ struct ChannelBenchTests {
         var cpu_microseconds_per_push: Double
     }
 
-    @Test("every push is accepted once: of the channel, of other clients, over GOAWAYs, in the service and in a burst")
+    @Test(
+        "every push that is answered is accepted once: of the channel, others, over GOAWAYs, in the service and in a burst"
+    )
     func apns() async throws {
         struct Pushes: Decodable {
             struct GoAway: Decodable, Equatable {

@@ -44,7 +44,7 @@ struct PushBurstBenchmark {
         }
     }
 
-    /// - Throws: ``BenchmarkError`` when a notification is not delivered once, or APNs has accepted another number.
+    /// - Throws: ``BenchmarkError`` when a notification is not delivered once, or `PushServer.check` fails.
     func run() throws -> Result {
         let server = try PushServer(on: workbench)
         defer { server.stop() }
@@ -90,7 +90,8 @@ struct PushBurstBenchmark {
         life: Int = 0,
         due: (Int) -> Int
     ) throws -> Lateness {
-        let before = try (server.accepted(), TopicBounds(of: broker.topics.deliveries, on: broker).highs)
+        let before = try (server.accepted(), PushServer.unanswered(service.metrics()))
+        let starts = try TopicBounds(of: broker.topics.deliveries, on: broker).highs
         let now = SystemClock.now()
         try ScheduleWorkload.publish(range, to: broker, at: now) { index in
             PushBurstWorkload.body(index, due: due(index)).replacing("-5000-8000-", with: "-5000-800\(life)-")
@@ -103,7 +104,7 @@ struct PushBurstBenchmark {
         var isDelivered = [Bool](repeating: false, count: range.count)
         var (urgent, others): ([Double], [Double]) = ([], [])
         let delivered = Array("\(DeliveryEventName.delivered.type)".utf8)
-        try TopicBounds(of: broker.topics.deliveries, on: broker).read(from: before.1) { message in
+        try TopicBounds(of: broker.topics.deliveries, on: broker).read(from: starts) { message in
             guard message.headerValue("ce_type") == delivered else { return }
             let event = try DeliveryEvent(json: message.value() ?? [], name: .delivered)
             guard let index = ScheduleWorkload.index(of: event.key.encoded), isDelivered.indices.contains(index),
@@ -114,10 +115,11 @@ struct PushBurstBenchmark {
             if PushWorkload.isUrgent(index) { urgent.append(late) } else { others.append(late) }
         }
         guard isDelivered.allSatisfy(\.self) else { throw BenchmarkError("some notifications were not delivered") }
-        let arrived = try server.accepted() - before.0
-        guard arrived == range.count else {
-            throw BenchmarkError("APNs accepted \(arrived) pushes for \(range.count) notifications")
-        }
+        try PushServer.check(
+            accepted: server.accepted() - before.0,
+            unanswered: PushServer.unanswered(service.metrics()) - before.1,
+            of: range.count
+        )
         return Lateness(all: urgent + others, urgent: Distribution(urgent), others: Distribution(others))
     }
 }

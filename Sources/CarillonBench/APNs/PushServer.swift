@@ -107,6 +107,24 @@ final class PushServer: PushTarget {
         return try JSONDecoder().decode(Statistics.self, from: try Data(contentsOf: url)).accepted
     }
 
+    /// The consumer service's attempts without an answer at their deadline. It sends each of them again under the same ids, and APNs may
+    /// have accepted the first: a machine that stops for longer than the deadline shows it.
+    static func unanswered(_ service: ServiceMetrics) -> Int {
+        Int(service[#"carillon_apns_pushes_total{outcome="unanswered"}"#] ?? 0)
+    }
+
+    /// - Parameters:
+    ///   - accepted: pushes for these notifications.
+    ///   - unanswered: attempts at them without an answer.
+    /// - Throws: ``BenchmarkError`` when some are missing, or one that was answered was sent again.
+    static func check(accepted: Int, unanswered: Int, of notifications: Int) throws {
+        guard (notifications...notifications + unanswered).contains(accepted) else {
+            throw BenchmarkError(
+                "APNs accepted \(accepted) pushes for \(notifications) notifications, with \(unanswered) unanswered attempts"
+            )
+        }
+    }
+
     /// The file of applications for the channel.
     func applications() throws -> String {
         let file = workbench.place("applications.yaml")

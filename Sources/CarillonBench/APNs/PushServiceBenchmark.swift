@@ -56,7 +56,7 @@ struct PushServiceBenchmark {
     private static let properties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
         .merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
-    /// - Throws: ``BenchmarkError`` when a request was not accepted by APNs exactly once.
+    /// - Throws: ``BenchmarkError`` when `PushServer.check` fails.
     func run(_ server: PushServer) throws -> ProgramRate {
         workbench.report("the consumer service: \(requests) requests")
         return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
@@ -82,10 +82,11 @@ struct PushServiceBenchmark {
             let expected = try TopicBounds(of: broker.topics.requests, on: broker).highs.map(Int.init)
             let rate = try TopicRate(topic: broker.topics.deliveries, expected: expected, starts: starts)
                 .measure(process, name: "carillon", on: broker)
-            let arrived = try server.accepted() - before
-            guard arrived == requests else {
-                throw BenchmarkError("APNs accepted \(arrived) pushes for \(requests) notifications")
-            }
+            try PushServer.check(
+                accepted: server.accepted() - before,
+                unanswered: PushServer.unanswered(ServiceMetrics(port: port)),
+                of: requests
+            )
             return rate
         }
     }

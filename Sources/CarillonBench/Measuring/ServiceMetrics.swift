@@ -1,6 +1,6 @@
 import Foundation
 
-/// A page of `/metrics`: the sum of each series' values by name, ignoring labels.
+/// A page of `/metrics`: each series by its name with labels, and the sum of a name's series by the name alone.
 struct ServiceMetrics {
     private var values: [Substring: Double] = [:]
 
@@ -17,7 +17,10 @@ struct ServiceMetrics {
             guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
                 continue
             }
-            values[line[..<space].prefix { $0 != "{" }, default: 0] += value
+            let series = line[..<space]
+            let name = series.prefix { $0 != "{" }
+            values[name, default: 0] += value
+            if name != series { values[series] = value }
         }
     }
 
