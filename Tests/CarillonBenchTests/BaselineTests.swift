@@ -124,7 +124,8 @@ struct BaselineTests {
             "pipeline": try PipelineCommand.parse([]).requests.map(\.name),
             "ingest": [try IngestCommand.parse([]).workloadName], "timers": [try TimersCommand.parse([]).workloadName],
             "calendar": [try CalendarCommand.parse([]).workloadName],
-            "webhook": [try WebhookCommand.parse([]).workloadName],
+            "webhook": [try WebhookCommand.parse([]).workloadName], "apns": [try APNsCommand.parse([]).workloadName],
+            "fcm": [try FCMCommand.parse([]).workloadName], "webpush": [try WebPushCommand.parse([]).workloadName],
             "enrichment": [try EnrichmentCommand.parse([]).workloadName],
         ]
         #expect(Set(baseline.entries.keys.map(\.benchmark)) == Set(names.keys))

@@ -34,6 +34,8 @@ struct FCMCommand: BenchmarkCommand {
         try requireRange("--firebase-pushes", firebasePushes, 100...10_000_000)
     }
 
+    var workloadName: String { options.workloadName(connections: Self.connections) }
+
     func measure(on workbench: Workbench) throws -> Report {
         let server = try FCMServer(on: workbench)
         defer { server.stop() }

@@ -44,9 +44,11 @@ struct PushOptions: ParsableArguments {
     }
 
     /// - Parameter connections: of each client.
+    func workloadName(connections: Int) -> String { "\(pushes) messages, \(connections) connections" }
+
     func workload(connections: Int) -> Workload {
         Workload(
-            name: "\(pushes) messages, \(connections) connections" + Programs.build,
+            name: workloadName(connections: connections) + Programs.build,
             figures: [
                 Figure("pushes", given: pushes), Figure("connections", given: connections),
                 Figure("rounds", given: rounds), Figure("seconds", given: seconds),

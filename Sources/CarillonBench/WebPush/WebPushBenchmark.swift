@@ -32,6 +32,8 @@ struct WebPushCommand: BenchmarkCommand {
         try requireRange("--pywebpush-pushes", pywebpushPushes, 100...10_000_000)
     }
 
+    var workloadName: String { options.workloadName(connections: Self.connections) }
+
     func measure(on workbench: Workbench) throws -> Report {
         let server = try WebPushServer(on: workbench)
         defer { server.stop() }
