@@ -109,8 +109,12 @@ final class PushServer: PushTarget {
 
     /// The consumer service's attempts without an answer at their deadline. It sends each of them again under the same ids, and APNs may
     /// have accepted the first: a machine that stops for longer than the deadline shows it.
-    static func unanswered(_ service: ServiceMetrics) -> Int {
-        Int(service[#"carillon_apns_pushes_total{outcome="unanswered"}"#] ?? 0)
+    ///
+    /// - Throws: ``BenchmarkError`` when the service does not count them.
+    static func unanswered(_ service: ServiceMetrics) throws -> Int {
+        let series = #"carillon_apns_pushes_total{outcome="unanswered"}"#
+        guard let count = service[series] else { throw BenchmarkError("the service has no \(series)") }
+        return Int(count)
     }
 
     /// - Parameters:

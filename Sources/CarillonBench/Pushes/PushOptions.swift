@@ -43,9 +43,9 @@ struct PushOptions: ParsableArguments {
         return measured
     }
 
-    /// - Parameter connections: of each client.
     func workloadName(connections: Int) -> String { "\(pushes) messages, \(connections) connections" }
 
+    /// - Parameter connections: of each client.
     func workload(connections: Int) -> Workload {
         Workload(
             name: workloadName(connections: connections) + Programs.build,
