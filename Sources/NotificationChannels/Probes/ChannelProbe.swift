@@ -39,7 +39,7 @@ extension HTTP2Pool {
         await withCheckedContinuation { continuation in
             let deadline = NIODeadline.now() + TimeAmount(time)
             send(
-                HTTP2Request(.pseudo("GET", origin, path: "/"), by: deadline) { result in
+                HTTP2Request(HTTP2Fields(.pseudo("GET", origin, path: "/")), by: deadline) { result in
                     switch result {
                     case .success: continuation.resume(returning: .reached("\(origin.hostHeader) answers over HTTP/2"))
                     case .failure(let failure): continuation.resume(returning: .unreachable(failure.detail))

@@ -6,8 +6,8 @@ import ServiceSupport
 import ServiceTracing
 
 /// The spans of a lane. They are made of what goes into turns and of their effects, beside the lifecycle; where nothing is
-/// traced there are none.
-struct LaneSpans {
+/// traced there are none. A class, because each effect is noted: a copy would count the record that it holds.
+final class LaneSpans {
     private let tracer: Tracer
     private let topics: TopicNames
     private let group: String
@@ -28,7 +28,7 @@ struct LaneSpans {
     // MARK: - Records
 
     /// Begins the intake of a record, which names that span from here on.
-    mutating func begin(_ record: inout Intake.Record) {
+    func begin(_ record: inout Intake.Record) {
         let parent = record.trace.sampled
         untraced = record.trace.traceparent == nil ? record : nil
         intake = record.nameIntake().map { process(record, $0, parent: parent) }
@@ -37,13 +37,13 @@ struct LaneSpans {
     /// Ends the intake.
     ///
     /// - Parameter error: why the record is a dead letter.
-    mutating func end(_ error: ModelError?) {
+    func end(_ error: ModelError?) {
         if let intake { tracer.end(intake, error: error?.reason.rawValue) }
         (intake, untraced) = (nil, nil)
     }
 
     /// The record answers what a span has delivered. Without a trace of its own, it begins one.
-    mutating func answer(_ delivery: SpanContext) {
+    func answer(_ delivery: SpanContext) {
         if intake == nil, let record = untraced {
             let operation = record.operation
             intake = process(record, SpanContext(.init(of: operation), operation.value), parent: nil)

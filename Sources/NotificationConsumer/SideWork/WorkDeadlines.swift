@@ -1,28 +1,34 @@
 import HeapModule
+import NotificationModel
 
 /// The deadlines of numbered work, earliest first. Work that ends before its deadline leaves it here; these are dropped
 /// before they outnumber the others.
 struct WorkDeadlines {
+    /// Numbers, because the layout of an `Instant` is known only at run time: a heap of them moves its elements by calls.
     private struct Deadline: Comparable {
-        let at: ContinuousClock.Instant
+        /// Nanoseconds since the first one.
+        let time: Int64
         let number: UInt64
 
-        static func < (a: Self, b: Self) -> Bool { (a.at, a.number) < (b.at, b.number) }
+        static func < (a: Self, b: Self) -> Bool { (a.time, a.number) < (b.time, b.number) }
     }
 
     private var deadlines = Heap<Deadline>()
+    private var first: ContinuousClock.Instant?
 
     /// The number of stored deadlines.
     var count: Int { deadlines.count }
 
     mutating func insert(_ number: UInt64, at deadline: ContinuousClock.Instant) {
-        deadlines.insert(Deadline(at: deadline, number: number))
+        let first = first ?? deadline
+        self.first = first
+        deadlines.insert(Deadline(time: first.duration(to: deadline).nanoseconds, number: number))
     }
 
     /// The earliest deadline of work in progress.
     mutating func next(_ isUnderWay: (UInt64) -> Bool) -> ContinuousClock.Instant? {
-        while let next = deadlines.min {
-            if isUnderWay(next.number) { return next.at }
+        while let first, let next = deadlines.min {
+            if isUnderWay(next.number) { return first.advanced(by: .nanoseconds(next.time)) }
             deadlines.removeMin()
         }
         return nil
@@ -30,7 +36,7 @@ struct WorkDeadlines {
 
     /// Removes the earliest deadline if it has passed; the work may have ended.
     mutating func popPassed(at now: ContinuousClock.Instant) -> UInt64? {
-        guard let next = deadlines.min, next.at <= now else { return nil }
+        guard let first, let next = deadlines.min, next.time <= first.duration(to: now).nanoseconds else { return nil }
         deadlines.removeMin()
         return next.number
     }

@@ -15,8 +15,7 @@ package final class HTTP2Request: Sendable {
         case high, normal, low
     }
 
-    /// All fields in the order in which they are sent, the pseudo-header fields first.
-    let headers: HPACKHeaders
+    let fields: HTTP2Fields
     /// Nil for a request without one.
     let body: ByteBuffer?
     let priority: Priority
@@ -27,19 +26,19 @@ package final class HTTP2Request: Sendable {
     let number = Atomic<UInt64>(0)
 
     /// - Parameters:
-    ///   - headers: All fields, the pseudo-header fields first, names in lower case; see `HPACKHeaders.pseudo`.
+    ///   - fields: All fields, those that are shared and its own.
     ///   - body: Is sent whole.
     ///   - priority: Among those that wait.
     ///   - deadline: When it fails without an answer, with `timed-out`.
     ///   - onEnd: Called once on the event loop of the pool; it must not block, and may send further requests.
     package init(
-        _ headers: HPACKHeaders,
+        _ fields: HTTP2Fields,
         body: ByteBuffer? = nil,
         priority: Priority = .normal,
         by deadline: NIODeadline,
         onEnd: @escaping @Sendable (Result<HTTP2Answer, OutboundFailure>) -> Void
     ) {
-        (self.headers, self.body, self.priority, self.deadline, self.onEnd) = (headers, body, priority, deadline, onEnd)
+        (self.fields, self.body, self.priority, self.deadline, self.onEnd) = (fields, body, priority, deadline, onEnd)
     }
 }
 

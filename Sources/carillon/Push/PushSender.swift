@@ -74,7 +74,7 @@ struct PushSender {
     func send(_ push: APNsPush, to token: String, authorization: String?) async -> Outcome {
         let fields = push.fields(
             to: token,
-            beginning: .pseudo("POST", origin),
+            push.headers.shared(after: .pseudo("POST", origin)),
             authorization: authorization
         )
         let outcome = await withCheckedContinuation { continuation in

@@ -59,7 +59,7 @@ struct LaneSpansTests {
     @Test("a sampled record has a span, which it names from then on; each reading of it names the same")
     func intake() throws {
         let tracer = Self.tracer()
-        var spans = Self.spans(tracer)
+        let spans = Self.spans(tracer)
         var (first, again) = (Self.record(Self.trace), Self.record(Self.trace))
         var next = Self.record(Self.trace, offset: 8)
         spans.begin(&first)
@@ -81,7 +81,7 @@ struct LaneSpansTests {
     func unsampled() throws {
         let unsampled = CarriedTrace(traceparent: Array((Self.parent.dropLast(2) + "00").utf8))
         let tracer = Self.tracer()
-        var spans = Self.spans(tracer)
+        let spans = Self.spans(tracer)
         for trace in [.none, unsampled] as [CarriedTrace] {
             var record = Self.record(trace)
             spans.begin(&record)
@@ -180,7 +180,7 @@ struct LaneSpansTests {
         let event = try #require(bench.responses.first)
 
         let tracer = Self.tracer()
-        var spans = Self.spans(tracer)
+        let spans = Self.spans(tracer)
         for trace in [.none, Self.trace] as [CarriedTrace] {
             var record = Self.record(trace, .signals)
             spans.begin(&record)

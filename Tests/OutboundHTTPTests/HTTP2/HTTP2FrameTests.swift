@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHPACK
+import NotificationModel
 import Testing
 
 @testable import OutboundHTTP
@@ -151,11 +152,11 @@ struct HTTP2FrameTests {
         let fields = HPACKHeaders(
             [(":status", "200")] + (0..<10).map { ("x-\($0)", String(repeating: "v", count: 1500)) }
         )
-        try writer.headers(fields, stream: 1, isLast: true)
+        try writer.headers(HTTP2Fields(fields), stream: 1, isLast: true)
         let whole = Array(writer.take().readableBytesView)
         #expect(whole.count < 16_384)
         let long = HPACKHeaders((0..<12).map { ("y-\($0)", String(repeating: "v", count: 3000)) })
-        try writer.headers(long, stream: 3, isLast: false)
+        try writer.headers(HTTP2Fields(long), stream: 3, isLast: false)
         let parts = Array(writer.take().readableBytesView)
         #expect(parts[3] == 1 && parts[4] == 0, "HEADERS, neither the last of the fields nor of the stream")
         #expect(Array(parts[0..<3]) == [0, 0x40, 0])
@@ -163,6 +164,58 @@ struct HTTP2FrameTests {
         #expect(second[3] == 9 && second[4] == 0)
         let third = Array(second[(9 + 16_384)...])
         #expect(third[3] == 9 && third[4] == 4)
+    }
+
+    @Test func `shared fields become indices and own ones literals, whatever enters the table or leaves it`() throws {
+        let shared = (0..<12).map { number in
+            HTTP2Fields.Shared(
+                HPACKHeaders([(":method", "POST"), (":authority", "\(number).example")]),
+                HPACKHeaders([("topic", String(repeating: "t", count: 40 * number)), ("type", "alert")])
+            )
+        }
+        var (writer, reader) = (HTTP2FrameWriter(), Reader())
+        reader.append(ByteBuffer(bytes: Self.settings))
+        _ = try reader.next()
+        var random = SplitMix64(seed: 7)
+        var sizes: [Int] = []
+        for step in 0..<2000 {
+            if step % 97 == 96 { try writer.allowTable(of: [0, 64, 300, 4096].randomElement(using: &random) ?? 0) }
+            let number = step < 3 ? 1 : Int.random(in: 0..<12, using: &random)
+            let length = step < 3 ? 1 : [0, 1, 126, 127, 128, 254, 255, 256, 500].randomElement(using: &random) ?? 0
+            let value = String(repeating: "v", count: length)
+            var fields = HTTP2Fields(shared[number], path: "/device/", value, size: 8)
+            if step % 3 > 0 { fields.authorize(value) }
+            fields.add("id", value)
+            try writer.headers(fields, stream: 2 * step + 1, isLast: true)
+            let bytes = writer.take()
+            sizes.append(bytes.readableBytes)
+            reader.append(bytes)
+            guard case .headers(_, let read, _)? = try reader.next() else {
+                Issue.record("no fields of \(step)")
+                return
+            }
+            let topic = String(repeating: "t", count: 40 * number)
+            let expected =
+                [":method: POST", ":authority: \(number).example", ":path: /device/\(value)", "topic: \(topic)"]
+                + ["type: alert"] + (step % 3 > 0 ? ["authorization: \(value)"] : []) + ["id: \(value)"]
+            #expect(read.map { "\($0.name): \($0.value)" } == expected, "\(step)")
+        }
+        // The head of the frame, four indices, `:path`, `authorization`, and the field `id`.
+        #expect(sizes[1] == 9 + 4 + (2 + 9) + (3 + 1) + (2 + 2 + 1 + 1) && sizes[2] == sizes[1])
+    }
+
+    @Test(arguments: [
+        ("a", true), ("", true), ("a b", true), ("a\nb", false), ("a\r", false), ("a\0", false), (" a", false),
+    ])
+    func `a value that would end a field cannot be sent`(value: String, isAllowed: Bool) {
+        let shared = HTTP2Fields.Shared(HPACKHeaders([(":method", "POST")]))
+        var (one, other) = (HTTP2Fields(shared), HTTP2Fields(shared))
+        one.add("x", value)
+        other.authorize(value)
+        let path = HTTP2Fields(shared, path: "/", value, size: 0)
+        #expect(one.areSendable == isAllowed && other.areSendable == isAllowed)
+        #expect(path.areSendable == isAllowed)
+        #expect(HTTP2Fields(HTTP2Fields.Shared([:], HPACKHeaders([("x", value)]))).areSendable == isAllowed)
     }
 
     @Test func `bodies wait for the window of the stream and of the connection, and leave in pieces`() throws {
@@ -204,7 +257,9 @@ struct HTTP2FrameTests {
     }
 
     @Test func `fields that would begin others are not sent`() {
-        func areSendable(_ name: String, _ value: String) -> Bool { HPACKHeaders([(name, value)]).areSendable }
+        func areSendable(_ name: String, _ value: String) -> Bool {
+            HTTP2Fields(HPACKHeaders([(name, value)])).areSendable
+        }
         for (name, value) in [
             ("x-a", "b"), (":path", "/a:b"), ("x", ""), ("x", "a b\tc"), ("x", "\u{E4}"), ("apns-id", "a:b"),
         ] { #expect(areSendable(name, value), "\(name): \(value)") }

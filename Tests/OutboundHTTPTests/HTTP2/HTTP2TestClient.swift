@@ -88,7 +88,7 @@ struct HTTP2TestClient {
     ) -> HTTP2Request {
         var headers = HPACKHeaders.pseudo("POST", origin, path: path)
         for (name, value) in fields { headers.add(name: name, value: value) }
-        return HTTP2Request(headers, body: body, priority: priority, by: .now() + time, onEnd: onEnd)
+        return HTTP2Request(HTTP2Fields(headers), body: body, priority: priority, by: .now() + time, onEnd: onEnd)
     }
 
     func answer(

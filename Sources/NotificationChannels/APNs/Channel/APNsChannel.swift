@@ -101,7 +101,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         }
         if let pause = stops.pause(of: name, at: now) { return end([reply], .deferred(retryAfter: pause), .stopped) }
         guard case .remove = send.work.kind, send.activity == nil, route?.application.removal == .ask else {
-            return push(send.work, to: registration, route, reply)
+            return push(send.work, to: registration, route, reply, at: now)
         }
         switch contents.withLock({ $0.removals.add(send.work, registration, reply) }) {
         case .wait: break
@@ -117,9 +117,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         _ send: ChannelSend,
         to registration: DeviceRegistration,
         _ route: APNsSenders.Route?,
-        _ reply: ChannelReply
+        _ reply: ChannelReply,
+        at now: Timestamp
     ) {
-        start(send, to: registration, route, [reply]) { application, bundle throws(ModelError) in
+        start(send, to: registration, route, [reply], at: now) { application, bundle throws(ModelError) in
             let device = try send.devices.map(PresentedDevice.init(list:)) ?? PresentedDevice(name: "")
             if let activity = send.activity {
                 return try APNsPush(send, activity, to: device, registration, bundle: bundle)
@@ -152,7 +153,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
 
     /// Sends the removals of a device that were collected.
     private func askToRemove(_ batch: APNsRemovalBatches.Batch, _ route: APNsSenders.Route?) {
-        start(batch.send, to: batch.registration, route, batch.replies) { _, bundle in
+        start(batch.send, to: batch.registration, route, batch.replies, at: world.wall()) { _, bundle in
             APNsRemoval.request(batch.items, id: batch.send.id, bundle: bundle)
         }
     }
@@ -165,6 +166,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         to registration: DeviceRegistration,
         _ route: APNsSenders.Route?,
         _ replies: [ChannelReply],
+        at now: Timestamp,
         _ make: (APNsApplication, _ bundle: String) throws(ModelError) -> APNsPush?
     ) {
         let name = send.key.application
@@ -197,11 +199,12 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
                 priority: send.priority,
                 replies: replies
             ),
-            APNsAttempt(to: registration.environment ?? .production, at: world.wall())
+            APNsAttempt(to: registration.environment ?? .production, at: now),
+            at: now
         )
     }
 
-    private func send(_ flight: APNsFlight, _ attempt: APNsAttempt) {
+    private func send(_ flight: APNsFlight, _ attempt: APNsAttempt, at now: Timestamp) {
         // Nor does its environment.
         guard let sender = flight.route.senders[attempt.environment] else {
             return end(flight.replies, .rejected(.unsupportedForm), .rejected)
@@ -210,7 +213,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         switch sender.credentials {
         case .certificate: token = nil
         case .tokens(let tokens):
-            token = tokens.token(at: world.wall())
+            token = tokens.token(at: now)
             if token == nil {
                 let text = "no provider token can be signed"
                 return stop(flight.application, attempt.environment, because: text, flight.replies)
@@ -219,7 +222,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         let request = HTTP2Request(
             flight.push.fields(
                 to: flight.token,
-                beginning: sender.beginning,
+                sender.shared(of: flight.push.headers),
                 authorization: token?.authorization
             ),
             body: ByteBuffer(bytes: flight.push.payload),
@@ -293,7 +296,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         switch step {
         case .end(.accepted): end(flight.replies, flight.success, .accepted)
         case .end(let result): end(flight.replies, result, PushMetrics.Outcome(result))
-        case .again, .toOtherEnvironment: send(flight, next)
+        case .again, .toOtherEnvironment: send(flight, next, at: world.wall())
         }
     }
 

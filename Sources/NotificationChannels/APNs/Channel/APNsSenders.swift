@@ -1,6 +1,7 @@
 import NIOHPACK
 import NotificationModel
 import OutboundHTTP
+import Synchronization
 
 /// The connections to APNs: a pool for each credentials and environment, shared by the applications that have the same.
 struct APNsSenders: Sendable {
@@ -13,7 +14,9 @@ struct APNsSenders: Sendable {
         let tls: OutboundTLS.Client
         let origin: EgressURL
         /// The pseudo-header fields of the server, without `:path`.
-        let beginning: HPACKHeaders
+        private let beginning: HPACKHeaders
+        /// As many as there are topics, types and priorities.
+        private let shared = Mutex<[SharedHeaders: HTTP2Fields.Shared]>([:])
 
         init(
             _ credentials: APNsCredentials,
@@ -26,12 +29,40 @@ struct APNsSenders: Sendable {
             self.origin = origin
             beginning = .pseudo("POST", origin)
         }
+
+        /// The fields of a push that it shares with others.
+        func shared(of headers: APNsHeaders) -> HTTP2Fields.Shared {
+            shared.withLock { [beginning] shared in
+                let key = SharedHeaders(headers)
+                if let known = shared[key] { return known }
+                let made = headers.shared(after: beginning)
+                shared[key] = made
+                return made
+            }
+        }
     }
 
-    /// An application, and where its pushes go.
-    struct Route: Sendable {
+    /// What tells the shared fields of pushes apart.
+    private struct SharedHeaders: Hashable {
+        /// Nil for a broadcast, whose app is in the path.
+        let topic: String?
+        let pushType: APNsPushType
+        let priority: APNsPriority
+
+        init(_ headers: APNsHeaders) {
+            topic = headers.broadcastChannel == nil ? headers.topic : nil
+            (pushType, priority) = (headers.pushType, headers.priority)
+        }
+    }
+
+    /// An application, and where its pushes go. Each push on its way has it: copies of a struct would count all its members.
+    final class Route: Sendable {
         let application: APNsApplication
         let senders: [DeviceRegistration.Environment: Sender]
+
+        init(_ application: APNsApplication, _ senders: [DeviceRegistration.Environment: Sender]) {
+            (self.application, self.senders) = (application, senders)
+        }
     }
 
     private(set) var applications = APNsApplications()
@@ -62,7 +93,7 @@ struct APNsSenders: Sendable {
                     own[environment] = sender
                 }
             }
-            routes[name] = Route(application: application, senders: own)
+            routes[name] = Route(application, own)
         }
         let unused = all.filter { former in !senders.contains { $0 === former } }
         (self.applications, all, self.routes) = (applications, senders, routes)

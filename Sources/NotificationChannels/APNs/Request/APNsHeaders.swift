@@ -39,20 +39,26 @@ package struct APNsHeaders: Hashable, Sendable {
     /// Names and values in the order in which they are sent.
     package var fields: [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
-        forEachField { name, value, _ in fields.append((name, value)) }
+        for isShared in [true, false] {
+            forEachField(shared: isShared) { name, value in fields.append(("\(name)", value)) }
+        }
         return fields
     }
 
-    /// - Parameter body: gets a name, its value, and whether many pushes have the same value.
-    func forEachField(_ body: (_ name: String, _ value: String, _ isShared: Bool) -> Void) {
-        // The app of a broadcast is in the path.
-        if broadcastChannel == nil { body("apns-topic", topic, true) }
-        body("apns-push-type", pushType.rawValue, true)
-        body("apns-priority", "\(priority.rawValue)", true)
-        if let broadcastChannel { body("apns-channel-id", broadcastChannel, false) }
-        if let id { body(broadcastChannel == nil ? "apns-id" : "apns-request-id", id.description, false) }
-        if let expiration { body("apns-expiration", "\(expiration)", false) }
-        if let collapseID { body("apns-collapse-id", collapseID, false) }
+    /// - Parameters:
+    ///   - isShared: whether those that have the same value in many pushes, or the others.
+    ///   - body: gets a name and its value.
+    func forEachField(shared isShared: Bool, _ body: (_ name: StaticString, _ value: String) -> Void) {
+        if isShared {
+            // The app of a broadcast is in the path.
+            if broadcastChannel == nil { body("apns-topic", topic) }
+            body("apns-push-type", pushType.rawValue)
+            return body("apns-priority", "\(priority.rawValue)")
+        }
+        if let broadcastChannel { body("apns-channel-id", broadcastChannel) }
+        if let id { body(broadcastChannel == nil ? "apns-id" : "apns-request-id", id.description) }
+        if let expiration { body("apns-expiration", "\(expiration)") }
+        if let collapseID { body("apns-collapse-id", collapseID) }
     }
 
     /// The longest payload in bytes.

@@ -1,4 +1,5 @@
 package import NIOHPACK
+package import OutboundHTTP
 
 extension APNsPush {
     /// The fields of the request that sends it.
@@ -7,30 +8,39 @@ extension APNsPush {
     ///
     /// - Parameters:
     ///   - token: of the device, in hexadecimal.
-    ///   - beginning: the pseudo-header fields of the server, without `:path`.
+    ///   - shared: of the headers, by `APNsHeaders.shared`.
     ///   - authorization: of the provider token; nil with a certificate.
-    package func fields(to token: String, beginning: HPACKHeaders, authorization: String?) -> HPACKHeaders {
-        var fields = HPACKHeaders()
-        fields.reserveCapacity(beginning.count + 8)
-        fields.add(contentsOf: beginning)
-        fields.add(name: ":path", value: path(to: token), indexing: .nonIndexable)
-        if let authorization { fields.add(name: "authorization", value: authorization, indexing: .nonIndexable) }
-        headers.forEachField { name, value, isShared in
-            fields.add(name: name, value: value, indexing: isShared ? .indexable : .nonIndexable)
-        }
+    package func fields(to token: String, _ shared: HTTP2Fields.Shared, authorization: String?) -> HTTP2Fields {
+        let size = (authorization?.utf8.count ?? 0) + 256
+        var fields =
+            headers.broadcastChannel == nil
+            ? HTTP2Fields(shared, path: Self.devicePath, token, size: size)
+            : HTTP2Fields(
+                shared,
+                path: "/4/broadcasts/apps/",
+                headers.topic.dropLast(headers.pushType.topicSuffix.count),
+                size: size
+            )
+        if let authorization { fields.authorize(authorization) }
+        headers.forEachField(shared: false) { name, value in fields.add(name, value) }
         return fields
     }
 
-    /// The path of a device, or of the app of a broadcast.
-    ///
-    /// - Parameter token: in hexadecimal; of no account for a broadcast.
-    private func path(to token: String) -> String {
-        guard headers.broadcastChannel != nil else { return Self.path(to: token) }
-        return "/4/broadcasts/apps/\(headers.topic.dropLast(headers.pushType.topicSuffix.count))"
-    }
+    private static let devicePath: StaticString = "/3/device/"
 
     /// The path of a device.
     ///
     /// - Parameter token: in hexadecimal.
-    package static func path(to token: String) -> String { "/3/device/\(token)" }
+    package static func path(to token: String) -> String { "\(devicePath)\(token)" }
+}
+
+extension APNsHeaders {
+    /// The fields that many pushes share.
+    ///
+    /// - Parameter beginning: the pseudo-header fields of the server, without `:path`.
+    package func shared(after beginning: HPACKHeaders) -> HTTP2Fields.Shared {
+        var rest = HPACKHeaders()
+        forEachField(shared: true) { name, value in rest.add(name: "\(name)", value: value) }
+        return HTTP2Fields.Shared(beginning, rest)
+    }
 }

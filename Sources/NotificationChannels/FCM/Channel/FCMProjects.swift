@@ -17,6 +17,8 @@ final class FCMProject: Sendable {
     /// Whether it has reached any device: else the account may be of another project than the tokens.
     let isProven = Atomic(false)
     private let beginning: HPACKHeaders
+    /// Those of the last token.
+    private let fields = Mutex<(token: AccessTokens.Token, fields: HTTP2Fields)?>(nil)
 
     init(
         _ id: String,
@@ -34,11 +36,16 @@ final class FCMProject: Sendable {
         self.beginning = beginning
     }
 
-    func fields(_ token: AccessTokens.Token) -> HPACKHeaders {
-        var fields = beginning
-        // The same for most of an hour, and more than half of all bytes.
-        fields.add(name: "authorization", value: token.authorization, indexing: .indexable)
-        return fields
+    func fields(_ token: AccessTokens.Token) -> HTTP2Fields {
+        fields.withLock { [beginning] last in
+            if let last, last.token == token { return last.fields }
+            var shared = beginning
+            // The same for most of an hour, and more than half of all bytes.
+            shared.add(name: "authorization", value: token.authorization, indexing: .indexable)
+            let fields = HTTP2Fields(shared)
+            last = (token, fields)
+            return fields
+        }
     }
 }
 

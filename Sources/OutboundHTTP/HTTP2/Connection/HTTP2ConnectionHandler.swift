@@ -61,12 +61,12 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     /// Writes a request without flushing.
     func send(_ request: HTTP2Request, _ number: RequestNumber, stream: Int) {
         guard state == .open else { return }
-        guard request.headers.areSendable else {
+        guard request.fields.areSendable else {
             let failure = OutboundFailure(.invalidResponse, "\(origin.host): a field that HTTP does not allow")
             return pool.failed(number, failure, isSent: false)
         }
         do {
-            try writer.headers(request.headers, stream: stream, isLast: request.body == nil)
+            try writer.headers(request.fields, stream: stream, isLast: request.body == nil)
         } catch {
             return lost(OutboundFailure(.invalidResponse, "\(origin.host): fields that cannot be compressed"))
         }

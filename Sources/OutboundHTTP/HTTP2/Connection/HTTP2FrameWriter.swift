@@ -11,6 +11,10 @@ struct HTTP2FrameWriter {
         useHuffmanEncoding: false,
         maxDynamicTableSize: HTTP2Wire.headerTableSize
     )
+    /// The blocks of shared fields that are all in the table: each byte is an index. They stay so until something enters the
+    /// table or leaves it.
+    private var indexed: [(shared: HTTP2Fields.Shared, block: [UInt8])] = []
+    private static let mostIndexed = 8
     /// The largest frame that the server takes.
     var maxFrameSize = HTTP2Wire.maxFrameSize
 
@@ -34,10 +38,10 @@ struct HTTP2FrameWriter {
     /// The fields of a request.
     ///
     /// - Throws: When the table of the compression is lost, and with it the connection.
-    mutating func headers(_ headers: HPACKHeaders, stream: Int, isLast: Bool) throws {
+    mutating func headers(_ fields: HTTP2Fields, stream: Int, isLast: Bool) throws {
         let start = bytes.writerIndex
         head(length: 0, HTTP2Wire.FrameType.headers, flags: 0, stream: stream)
-        try encoder.encode(headers: headers, to: &bytes)
+        try write(fields)
         let length = bytes.writerIndex - start - HTTP2Wire.headBytes
         let flags = isLast ? HTTP2Wire.Flag.endStream : 0
         guard length > maxFrameSize else {
@@ -53,6 +57,34 @@ struct HTTP2FrameWriter {
             bytes.writeImmutableBuffer(part)
             type = HTTP2Wire.FrameType.continuation
         }
+    }
+
+    private mutating func write(_ fields: HTTP2Fields) throws {
+        let (shared, path) = (fields.shared, fields.literals[..<fields.pathEnd])
+        let own = fields.literals[fields.pathEnd...]
+        if let known = indexed.first(where: { $0.shared === shared }) {
+            let count = shared.beginning.count
+            bytes.writeBytes(known.block[..<count])
+            bytes.writeBytes(path)
+            bytes.writeBytes(known.block[count...])
+            bytes.writeBytes(own)
+            return
+        }
+        let beginning = try encode(shared.beginning)
+        bytes.writeBytes(path)
+        let rest = try encode(shared.rest)
+        bytes.writeBytes(own)
+        guard let beginning, let rest else { return indexed.removeAll() }
+        if indexed.count == Self.mostIndexed { indexed.removeFirst() }
+        indexed.append((shared, beginning + rest))
+    }
+
+    /// - Returns: The bytes, when each is the index of a field; nil when the table has changed.
+    private mutating func encode(_ fields: HPACKHeaders) throws -> [UInt8]? {
+        let start = bytes.writerIndex
+        try encoder.encode(headers: fields, to: &bytes)
+        let length = bytes.writerIndex - start
+        return length == fields.count ? bytes.getBytes(at: start, length: length) : nil
     }
 
     /// A part of a body.
@@ -95,6 +127,7 @@ struct HTTP2FrameWriter {
 
     /// SETTINGS_HEADER_TABLE_SIZE of the server.
     mutating func allowTable(of size: Int) throws {
+        indexed.removeAll()
         try encoder.setDynamicTableSize(min(HTTP2Wire.headerTableSize, size))
     }
 
