@@ -38,7 +38,7 @@ package struct HTTP2Fields: Sendable {
     /// - Parameters:
     ///   - path: `:path` is this and what follows.
     ///   - size: bytes of the values of own fields for which there is room at first.
-    package init(_ shared: Shared, path: StaticString, _ rest: some StringProtocol, size: Int) {
+    package init(_ shared: Shared, path: StaticString, _ rest: String, size: Int) {
         self.init(shared)
         literals.reserveCapacity(path.utf8CodeUnitCount + rest.utf8.count + size)
         // Its index in the static table.
@@ -80,7 +80,7 @@ package struct HTTP2Fields: Sendable {
         literals.append(UInt8(rest))
     }
 
-    private mutating func append(bytesOf value: some StringProtocol) {
+    private mutating func append(bytesOf value: String) {
         let start = literals.count
         literals.append(contentsOf: value.utf8)
         if !literals.withUnsafeBufferPointer({ HPACKHeaders.isSendable(value: $0[start...]) }) { areSendable = false }

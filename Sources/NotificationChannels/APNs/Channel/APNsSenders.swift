@@ -45,12 +45,12 @@ struct APNsSenders: Sendable {
     /// What tells the shared fields of pushes apart.
     private struct SharedHeaders: Hashable {
         /// Nil for a broadcast, whose app is in the path.
-        let topic: String?
+        let topic: ExactText?
         let pushType: APNsPushType
         let priority: APNsPriority
 
         init(_ headers: APNsHeaders) {
-            topic = headers.broadcastChannel == nil ? headers.topic : nil
+            topic = headers.broadcastChannel == nil ? ExactText(headers.topic) : nil
             (pushType, priority) = (headers.pushType, headers.priority)
         }
     }

@@ -18,7 +18,7 @@ extension APNsPush {
             : HTTP2Fields(
                 shared,
                 path: "/4/broadcasts/apps/",
-                headers.topic.dropLast(headers.pushType.topicSuffix.count),
+                String(headers.topic.dropLast(headers.pushType.topicSuffix.count)),
                 size: size
             )
         if let authorization { fields.authorize(authorization) }

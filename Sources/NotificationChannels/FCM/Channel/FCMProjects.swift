@@ -42,7 +42,7 @@ final class FCMProject: Sendable {
             var shared = beginning
             // The same for most of an hour, and more than half of all bytes.
             shared.add(name: "authorization", value: token.authorization, indexing: .indexable)
-            let fields = HTTP2Fields(shared)
+            let fields = HTTP2Fields(HTTP2Fields.Shared(shared))
             last = (token, fields)
             return fields
         }
