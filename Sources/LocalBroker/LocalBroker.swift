@@ -14,7 +14,8 @@ import Synchronization
 /// - It ignores isolation levels and stores no transactional offsets: it cannot demonstrate `exactly-once`. It does not
 ///   de-duplicate an idempotent producer after a lost acknowledgement.
 /// - The first member joins a group in 3 s; a later one waits for the session timeout: keep that short. The services do so by
-///   themselves.
+///   themselves. Two that join at once wait for it as well when the leader's `SyncGroup` comes before the other's: the
+///   group is then complete for the broker, which refuses the other, and that one joins again.
 /// - A topic that a client asks for and that does not exist is created, with 4 partitions.
 /// - During a rebalance it refuses commits, also from revoke hooks: records not committed before are read again. A hook
 ///   that runs because its consumer closes can commit.

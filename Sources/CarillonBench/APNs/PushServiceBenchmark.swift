@@ -53,8 +53,6 @@ struct PushServiceBenchmark {
     var workbench: Workbench
 
     private static let patience = Duration.seconds(600)
-    private static let properties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
-        .merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
     /// - Throws: ``BenchmarkError`` when `PushServer.check` fails.
     func run(_ server: PushServer) throws -> ProgramRate {
@@ -64,9 +62,11 @@ struct PushServiceBenchmark {
             try PushBurstWorkload(recipients: requests).register(on: broker)
             let port = try FreePort.find()
             let settings = try server.settings()
+            let properties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
+                .merging(SubjectProcess.properties(pausedFor: requests)) { $1 }
             let process = try Subject.carillon()
                 .adding { _ in settings.merging(["CARILLON_OPS_PORT": "\(port)"]) { $1 } }
-                .start(broker.work(properties: Self.properties), on: workbench)
+                .start(broker.work(properties: properties), on: workbench)
             defer { process.stop() }
             let known = Double(2 * requests)
             try ServiceMetrics.wait(for: "ready", of: process, port: port, within: Self.patience) { metrics in

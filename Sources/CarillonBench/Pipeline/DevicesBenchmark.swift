@@ -76,7 +76,6 @@ struct DevicesBenchmark {
 /// The consumer service with a broker of its own, once it has read and kept the devices of a workload.
 private struct DevicesSession {
     private static let patience = Duration.seconds(600)
-    private static let properties = PipelineBenchmark.properties.merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
     let workload: DeviceWorkload
     let broker: BenchmarkBroker
@@ -90,6 +89,8 @@ private struct DevicesSession {
         try BenchmarkBroker.with(partitions: workload.requests.partitions, logger: workbench.logger) { broker in
             try workload.register(on: broker)
             let port = try FreePort.find()
+            let properties = PipelineBenchmark.properties
+                .merging(SubjectProcess.properties(pausedFor: workload.requests.records)) { $1 }
             let process = try Subject.carillon().adding { _ in ["CARILLON_OPS_PORT": "\(port)"] }
                 .start(broker.work(properties: properties), on: workbench)
             defer { process.stop() }

@@ -85,7 +85,7 @@ struct DeviationBenchmark {
     func run() throws -> (spread: Distribution, burst: Distribution) {
         workbench.report("deviation: \(pending) pending over \(partitions) partitions")
         return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
-            let service = try ScheduleService(of: broker, on: workbench)
+            let service = try ScheduleService(of: broker, filling: pending, on: workbench)
             try service.awaitAssignment()
             try service.fill(pending)
             try service.awaitQuiet(pending: pending)

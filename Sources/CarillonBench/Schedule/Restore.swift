@@ -74,7 +74,7 @@ struct RestoreBenchmark {
         workbench.report("restore: \(entries) pending over \(partitions) partitions")
         return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
             // A single lane restores everything, so that its metric is the total time.
-            let service = try ScheduleService(of: broker, lanes: 1, on: workbench)
+            let service = try ScheduleService(of: broker, filling: entries, lanes: 1, on: workbench)
             try service.awaitAssignment()
             try service.fill(entries)
             try service.awaitQuiet(pending: entries)

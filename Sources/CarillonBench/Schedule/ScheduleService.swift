@@ -8,11 +8,7 @@ import FoundationNetworking
 /// The consumer service with its store on disk, in its own process that can be stopped and restarted.
 final class ScheduleService {
     /// Read-ahead stays at librdkafka's default: with less it pauses for a second whenever it has enough.
-    private static let properties = [
-        "compression.type": "lz4", "fetch.wait.max.ms": "10",
-        // Many partitions, with few records at a time for each.
-        "linger.ms": "50",
-    ].merging(SubjectProcess.propertiesWhilePaused) { $1 }
+    private let properties: [String: String]
     /// 10,000,000 entries over 640 partitions take more than ten minutes.
     private static let patience = Duration.seconds(1_800)
 
@@ -29,17 +25,24 @@ final class ScheduleService {
     /// Starts it with an empty store.
     ///
     /// - Parameters:
+    ///   - entries: at most so many for ``fill(_:)``.
     ///   - lanes: nil for the default number.
     ///   - library: another allocator.
     ///   - variables: further settings, as environment variables.
     init(
         of broker: BenchmarkBroker,
+        filling entries: Int = 0,
         lanes: Int? = nil,
         preloading library: String? = nil,
         adding variables: [String: String] = [:],
         on workbench: Workbench
     ) throws {
         (self.broker, self.workbench) = (broker, workbench)
+        properties = [
+            "compression.type": "lz4", "fetch.wait.max.ms": "10",
+            // Many partitions, with few records at a time for each.
+            "linger.ms": "50",
+        ].merging(SubjectProcess.properties(pausedFor: entries)) { $1 }
         let (store, port) = (workbench.place("store"), try FreePort.find())
         (self.store, metricsPort) = (store, port)
         var subject = try Subject.carillon()
@@ -52,7 +55,7 @@ final class ScheduleService {
                 .merging(variables) { $1 }
         }
         self.subject = subject
-        process = try subject.start(broker.work(properties: Self.properties), on: workbench)
+        process = try subject.start(broker.work(properties: properties), on: workbench)
     }
 
     deinit {
@@ -68,7 +71,7 @@ final class ScheduleService {
         starts += 1
         let group = "carillon-bench-\(starts)"
         process = try subject.adding { _ in ["CARILLON_CONSUMER_GROUP": group] }
-            .start(broker.work(properties: Self.properties), on: workbench)
+            .start(broker.work(properties: properties), on: workbench)
     }
 
     func end() throws { try process.end(within: .seconds(60)) }

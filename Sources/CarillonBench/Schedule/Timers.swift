@@ -137,7 +137,7 @@ struct TimersBenchmark {
     /// - Throws: ``BenchmarkError`` when a request was not scheduled exactly once.
     func run(preloading allocator: String? = nil) throws -> TimersResult {
         try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
-            let service = try ScheduleService(of: broker, preloading: allocator, on: workbench)
+            let service = try ScheduleService(of: broker, filling: entries, preloading: allocator, on: workbench)
             workbench.report("\(service.name): \(entries) pending over \(partitions) partitions")
             try service.awaitAssignment()
             let idle = try settledMemory(of: service)

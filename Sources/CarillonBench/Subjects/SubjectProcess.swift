@@ -51,8 +51,13 @@ final class SubjectProcess {
         return BenchmarkError("\(name) ended with status \(process.terminationStatus): \(last)")
     }
 
-    /// librdkafka's properties of a member of a group that is paused for longer than publishing takes.
-    static let propertiesWhilePaused = ["session.timeout.ms": "120000", "socket.timeout.ms": "300000"]
+    /// librdkafka's properties of a member of a group that is paused while so many records are published.
+    ///
+    /// Its session is not longer than that needs: when the embedded broker refuses a member's assignment, that member and
+    /// its group wait for the whole of it (`LocalBroker`).
+    static func properties(pausedFor records: Int) -> [String: String] {
+        ["session.timeout.ms": "\(30_000 + records / 50)", "socket.timeout.ms": "300000"]
+    }
 
     /// Suspends it, so that it does not take part yet.
     func pause() { kill(process.processIdentifier, SIGSTOP) }

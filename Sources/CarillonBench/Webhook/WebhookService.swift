@@ -31,7 +31,6 @@ struct WebhookServiceBenchmark {
 
     private static let patience = Duration.seconds(600)
     static let commonProperties = ["compression.type": "lz4", "fetch.wait.max.ms": "10"]
-    private static let properties = commonProperties.merging(SubjectProcess.propertiesWhilePaused) { $1 }
 
     /// - Throws: ``BenchmarkError`` when a request was not posted exactly once.
     func run(_ nginx: Nginx) throws -> ProgramRate {
@@ -39,8 +38,10 @@ struct WebhookServiceBenchmark {
             let before = try nginx.requests()
             let port = try FreePort.find()
             let keys = try ChannelBenchmark.writeKeys(on: workbench)
+            let properties = Self.commonProperties
+                .merging(SubjectProcess.properties(pausedFor: requests.records)) { $1 }
             let process = try Subject.webhook(url: nginx.url, keysFile: keys, opsPort: port)
-                .start(broker.work(properties: Self.properties), on: workbench)
+                .start(broker.work(properties: properties), on: workbench)
             defer { process.stop() }
             try ServiceMetrics.wait(for: "ready", of: process, port: port, within: Self.patience) { metrics in
                 metrics["carillon_assigned_partitions"] == Double(broker.partitions)
