@@ -328,8 +328,8 @@ let package = Package(
         .testTarget(
             name: "OutboundHTTPTests",
             dependencies: [
-                "TestSupport", "HTTPTesting", "LocalBroker", "NotificationModel", "OutboundHTTP", nioCore, nioHPACK,
-                nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                "TestSupport", "HTTPTesting", "LocalBroker", "NotificationModel", "OutboundHTTP", nioCore, nioEmbedded,
+                nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]
         ),
         .testTarget(

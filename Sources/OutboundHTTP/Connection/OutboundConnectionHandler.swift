@@ -51,6 +51,8 @@ final class OutboundConnectionHandler: ChannelInboundHandler {
     /// Until then the TLS handshake must be done; nil when it is, or when there is none.
     private var handshakeEnd: NIODeadline?
     private let timer: PhaseTimer
+    /// Between this handler and the socket.
+    let encoder = OutboundRequestEncoder()
 
     init(pool: OutboundConnections, on eventLoop: any EventLoop, handshakeEnd: NIODeadline?) {
         (self.pool, self.eventLoop, self.handshakeEnd) = (pool, eventLoop, handshakeEnd)
@@ -79,12 +81,11 @@ final class OutboundConnectionHandler: ChannelInboundHandler {
         exchange.observer?.connected(to: connection.address, isReused: isReused)
         exchange.observer?.enter(handshakeEnd == nil ? .head : .handshake)
         watch(until: min(exchange.deadline, handshakeEnd ?? .now() + pool.settings.firstByteTimeout))
-        context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
-        if let body = exchange.body { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
         isSent = exchange.body == nil
         let sent = isSent ? nil : eventLoop.makePromise(of: Void.self)
         sent?.futureResult.assumeIsolated().whenSuccess { [self] in isSent = true }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+        encoder.body = exchange.body
+        context.writeAndFlush(wrapOutboundOut(.head(exchange.head)), promise: sent)
         context.read()
     }
 

@@ -111,11 +111,7 @@ struct OutboundConnector: Sendable {
     private func addHandlers(to channel: any Channel, _ handler: OutboundConnectionHandler, _ url: EgressURL) throws {
         let pipeline = channel.pipeline.syncOperations
         if url.usesTLS { try pipeline.addHandler(CertificateName.handler(tls, for: url)) }
-        var encoding = HTTPRequestEncoder.Configuration()
-        // The requests have their `content-length`.
-        encoding.automaticallySetFramingHeaders = false
-        try pipeline.addHandler(HTTPRequestEncoder(configuration: encoding))
-        try pipeline.addHandler(NIOHTTPRequestHeadersValidator())
+        try pipeline.addHandler(handler.encoder)
         var limits = NIOHTTPDecoderLimitConfiguration()
         (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (16384, 65536)
         try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: limits)))
