@@ -49,7 +49,7 @@ extension JSONScanner {
     }
 
     /// The value of a required field.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func required<Value>(_ value: Value?, _ field: some RawRepresentable<FieldName>) throws(ModelError) -> Value
     {
         guard let value else { throw missing(field.rawValue.text) }

@@ -55,6 +55,7 @@ extension JSONScanner {
         ModelError(.unknownField, field: "", "is not a field of this object")
     }
 
+    @usableFromInline
     package func missing(_ field: String) -> ModelError {
         ModelError(.invalid, field: field, "is missing")
     }
@@ -73,6 +74,7 @@ extension JSONScanner {
     }
 
     /// One of the raw values of an enumeration.
+    @inlinable
     package mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ type: Value.Type
     ) throws(ModelError) -> Value {
