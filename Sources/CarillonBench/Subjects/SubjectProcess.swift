@@ -53,8 +53,8 @@ final class SubjectProcess {
 
     /// librdkafka's properties of a member of a group that is paused while so many records are published.
     ///
-    /// Its session is not longer than that needs: when the embedded broker refuses a member's assignment, that member and
-    /// its group wait for the whole of it (`LocalBroker`).
+    /// Its session is half a minute and what 50,000 records a second take, not longer: when the embedded broker refuses a
+    /// member's assignment, that member and its group wait for the whole of it (`LocalBroker`).
     static func properties(pausedFor records: Int) -> [String: String] {
         ["session.timeout.ms": "\(30_000 + records / 50)", "socket.timeout.ms": "300000"]
     }
