@@ -90,7 +90,13 @@ package struct ScreenOperation: Sendable, Hashable {
     }
 
     /// Begins an attempt.
-    package mutating func begin(at now: Timestamp) { phase = .inFlight(since: now) }
+    ///
+    /// - Parameters:
+    ///   - id: under which it is sent.
+    ///   - list: of its devices, a JSON array; nil without devices.
+    package mutating func begin(at now: Timestamp, id: UUIDValue, list: ArraySlice<UInt8>?) {
+        (phase, self.id, self.list, awaitsToken) = (.inFlight(since: now), id, list, false)
+    }
 
     /// Ends an attempt; the next one begins at that instant.
     ///

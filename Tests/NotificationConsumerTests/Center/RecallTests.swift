@@ -440,7 +440,7 @@ struct RecallTests {
             sequence: sequence,
             trace: .none
         )
-        operation.begin(at: at(0))
+        operation.phase = .inFlight(since: at(0))
         var screen = Screen()
         (screen.targets, screen.operations) = ([ScreenTarget(.test, "phone", maybes: [showing])], [operation])
         screen.restart(at: at(10), mayHaveBegunThrough: at(10))

@@ -231,7 +231,7 @@ enum RandomState {
             )
             operation.attempt = Int.random(in: 1...Int(Int32.max), using: &generator)
             operation.begun = maybe(&generator, instant)
-            if chance(&generator) { operation.begin(at: instant(&generator)) }
+            if chance(&generator) { operation.phase = .inFlight(since: instant(&generator)) }
             if chance(&generator) { operation.list = bytes(#"[{"device":"device-0"}]"#)[...] }
             if chance(&generator) { operation.id = UUIDValue(high: 1, low: UInt64(count(&generator))) }
             screen.operations.append(operation)
@@ -256,7 +256,7 @@ enum RandomState {
                 trace: .none,
                 cause: try maybe(&generator, id)
             )
-            if chance(&generator) { removal.begin(at: instant(&generator)) }
+            if chance(&generator) { removal.phase = .inFlight(since: instant(&generator)) }
             screen.operations.append(removal)
         }
         entry.handover = handover

@@ -153,11 +153,12 @@ extension Turn {
     /// An end that is planned for later waits for a token that is not known from now on: the next owner must not think that it may
     /// have been sent.
     mutating func awaitTokensOfEnds() {
-        for place in entry.screen?.operations.indices ?? 0..<0
-        where entry.screen?.operations[place].goal == .remove {
-            guard let operation = entry.screen?.operations[place], operation.begun == nil, !operation.isInFlight,
-                !operation.awaitsToken, rules.channels.reachesDevices(operation.channel),
-                let name = operation.devices.first, lacksActivityToken(name, operation.channel)
+        let operations = entry.screen?.operations ?? []
+        for place in operations.indices where operations[place].goal == .remove {
+            let operation = operations[place]
+            guard operation.begun == nil, !operation.isInFlight, !operation.awaitsToken,
+                rules.channels.reachesDevices(operation.channel), let name = operation.devices.first,
+                lacksActivityToken(name, operation.channel)
             else { continue }
             _ = awaitToken(at: place)
         }

@@ -36,12 +36,15 @@ extension Turn {
     /// - Returns: whether something else is wanted now, so that another pass is needed.
     private mutating func beginOperations() -> Bool {
         spreadOverDevices()
+        let handover = entry.handover
+        // A target of which nothing needs to be known has what is wanted, where notifications are permitted.
+        if handover == nil, entry.screen?.operations.isEmpty ?? true, isPermittedOnAll { tidy() }
         guard var screen = entry.screen else { return false }
         // Not in a closure of the plan, which would copy the whole turn.
         var wanted: [ScreenTarget.Wanted] = []
-        for target in screen.targets { wanted.append(self.wanted(on: target)) }
+        for place in screen.targets.indices { wanted.append(self.wanted(on: screen.targets[place], handover)) }
         let former = screen.operations
-        let ready = screen.plan(for: causeOfOperations, rules.channels.grouping, wanted: wanted)
+        let ready = screen.plan(for: cause(of: handover), rules.channels.grouping, wanted: wanted)
         if screen.operations != former { isChanged = true }
         entry.screen = screen
         awaitTokensOfEnds()
@@ -75,12 +78,13 @@ extension Turn {
         conditions.sendLimit == .latest ? now : max(now, conditions.sendLimit.adding(milliseconds: 1))
     }
 
-    private var causeOfOperations: Screen.Cause {
+    /// The cause of operations that begin now.
+    private func cause(of handover: StateEntry.Handover?) -> Screen.Cause {
         let place = entry.applied[.requests]
         // Later than what was sent before.
         var earlier = entry.delivered?.at ?? .earliest
-        for operation in entry.screen?.operations ?? [] { earlier = max(earlier, operation.sequence.time) }
-        let handover = entry.handover
+        let operations = entry.screen?.operations ?? []
+        for place in operations.indices { earlier = max(earlier, operations[place].sequence.time) }
         func sequence(_ time: Timestamp) -> OperationSequence {
             OperationSequence(life: place.life, offset: place.offset, time: time)
         }
@@ -95,16 +99,15 @@ extension Turn {
 
     // MARK: - What is wanted
 
-    private func wanted(on target: ScreenTarget) -> ScreenTarget.Wanted {
+    private func wanted(on target: ScreenTarget, _ handover: StateEntry.Handover?) -> ScreenTarget.Wanted {
         var wanted = ScreenTarget.Wanted()
         if let pending = entry.pending, !pending.isBetweenCrossings,
             rules.channels.route(of: pending.channel) == target.channel
         {
             wanted.waiting.append(pending.showing)
         }
-        let handover = entry.handover
         if let handover, handover.start != nil { wanted.waiting.append(handover.showing) }
-        guard target.device.map(recipient.permitsNotifications) ?? true else { return wanted }
+        guard isPermitted(on: target) else { return wanted }
         if shown(on: target.device, target.channel) != nil, let delivered = entry.delivered {
             wanted.base = delivered.showing
             wanted.isRestorable = delivered.details?.content != nil
@@ -122,6 +125,12 @@ extension Turn {
         }
         return wanted
     }
+
+    private func isPermitted(on target: ScreenTarget) -> Bool {
+        target.device.map(recipient.permitsNotifications) ?? true
+    }
+
+    private var isPermittedOnAll: Bool { entry.screen?.targets.allSatisfy(isPermitted) ?? true }
 
     private func isAddressed(_ handover: StateEntry.Handover, to target: ScreenTarget) -> Bool {
         guard rules.channels.route(of: handover.channel) == target.channel else { return false }
@@ -174,11 +183,14 @@ extension Turn {
     /// What all that the gateway knows may show is on the devices that are known, once an operation is for some of these.
     mutating func spreadOverDevices() {
         guard let screen = entry.screen else { return }
-        for target in screen.targets where target.device == nil {
+        for place in screen.targets.indices where screen.targets[place].device == nil {
+            let channel = screen.targets[place].channel
             let isOfHandover =
-                entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, target.channel) } ?? false
+                entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, channel) } ?? false
             // One beside others was kept while the backlog was read.
-            guard isOfHandover || screen.isSpread(on: target.channel) || !target.maybes.isEmpty else { continue }
+            guard isOfHandover || screen.isSpread(on: channel) || !screen.targets[place].maybes.isEmpty else {
+                continue
+            }
             let activityTargets = activityTargetsInDoubt(isOfHandover)
             guard recipient.knowsDevices || activityTargets != nil else { continue }
             var devices = isOfHandover ? entry.handover?.devices ?? [] : []
@@ -186,11 +198,11 @@ extension Turn {
             for name in (entry.delivered?.devices ?? []) + others where !devices.containsUTF8(of: name) {
                 devices.append(name)
             }
-            let known = devices.map { ($0, shown(on: $0, target.channel)) }
+            let known = devices.map { ($0, shown(on: $0, channel)) }
             // An owner before may have sent to what is registered further on in the backlog.
-            entry.screen?.spread(over: known, on: target.channel, isKept: conditions.isBacklogInDoubt)
+            entry.screen?.spread(over: known, on: channel, isKept: conditions.isBacklogInDoubt)
             for name in others where !recipient.hasActiveDevice(name) {
-                if let place = entry.screen?.place(of: name, on: target.channel) { keepAddress(at: place) }
+                if let place = entry.screen?.place(of: name, on: channel) { keepAddress(at: place) }
             }
         }
     }
@@ -218,18 +230,21 @@ extension Turn {
     private mutating func tidy() {
         guard var screen = entry.screen else { return }
         let coming = entry.handover?.showing
-        var kept: [ScreenTarget] = []
-        for var target in screen.targets {
-            if !rules.channels.isSent(target.channel) {
+        for place in screen.targets.indices.reversed() {
+            if !rules.channels.isSent(screen.targets[place].channel) {
                 // It waits, and an event that says it may have been published.
                 let waiting = [entry.pending?.showing, coming]
-                target.maybes.removeAll { maybe in !waiting.contains { $0.map(maybe.isSameOccurrence) ?? false } }
-                if target.maybes.isEmpty, !target.isLeft { continue }
+                screen.targets[place].maybes.removeAll { maybe in
+                    !waiting.contains { $0.map(maybe.isSameOccurrence) ?? false }
+                }
+                if screen.targets[place].maybes.isEmpty, !screen.targets[place].isLeft {
+                    screen.targets.remove(at: place)
+                    continue
+                }
             }
-            let known = shown(on: target.device, target.channel)
-            if screen.isNeeded(target, coming, showing: known) { kept.append(target) }
+            let known = shown(on: screen.targets[place].device, screen.targets[place].channel)
+            if !screen.isNeeded(screen.targets[place], coming, showing: known) { screen.targets.remove(at: place) }
         }
-        screen.targets = kept
         entry.screen = screen.isEmpty ? nil : screen
     }
 
@@ -244,14 +259,14 @@ extension Turn {
     }
 
     private mutating func begin(at place: Int) -> Beginning {
-        if let waiting = entry.screen?.operations[place], waiting.isCorrection, waiting.attempt == 1,
-            !waiting.awaitsToken
-        {
+        guard var operation = entry.screen?.operations[place] else { return .held }
+        if operation.isCorrection, operation.attempt == 1, !operation.awaitsToken {
             // It may have waited for the backlog, and something newer of the key was read since.
-            let sequence = causeOfOperations.correction.sequence
+            let sequence = cause(of: entry.handover).correction.sequence
             entry.screen?.refreshCorrection(at: place, sequence)
+            operation = entry.screen?.operations[place] ?? operation
         }
-        guard let operation = entry.screen?.operations[place], !holdsSends(by: operation.channel) else { return .held }
+        guard !holdsSends(by: operation.channel) else { return .held }
         var send = ChannelSend(operation, of: key)
         switch operation.goal {
         case .remove:
@@ -285,10 +300,7 @@ extension Turn {
             }
         }
         send.id = send.id(of: operation)
-        entry.screen?.operations[place].id = send.id
-        entry.screen?.operations[place].list = send.devices
-        entry.screen?.operations[place].begin(at: now)
-        entry.screen?.operations[place].awaitsToken = false
+        entry.screen?.operations[place].begin(at: now, id: send.id, list: send.devices)
         if operation.isCorrection { noteTakenAway(by: operation) } else { noteShownAgain(by: operation) }
         isChanged = true
         attempts += 1
