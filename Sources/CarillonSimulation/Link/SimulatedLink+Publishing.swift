@@ -40,6 +40,9 @@ extension SimulatedLink {
         isDead || isClosed ? 0 : producer.outstanding + pretended.count + (overtaken == nil ? 0 : 1)
     }
 
+    /// Its producer sends each record at once.
+    func endLinger() {}
+
     func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         let fault = enter(.serveReports)
         guard !isDead else { return pass(time.microseconds) }

@@ -99,6 +99,12 @@ final class RDKafkaProducerClient {
         )
     }
 
+    /// Sends incomplete batches without waiting for more records.
+    ///
+    /// librdkafka does so while it flushes. As events tell of deliveries, the call itself serves none, and lasts as long as
+    /// it is told to.
+    func endLinger() { _ = rd_kafka_flush(handle.pointer, 1) }
+
     /// The fatal error of the client; nil while it works.
     var fatalError: KafkaError? {
         hasRaisedFatalError() ? handle.fatalError : nil

@@ -239,6 +239,14 @@ public final class KafkaLaneProducer {
         if !republish.isEmpty, !client.hasFailed { publishAgain(body) }
     }
 
+    /// Sends the records that wait for a batch of their partition to fill; waits 1 ms at most.
+    ///
+    /// Call it before each wait for the last acknowledgements: a record of a partition whose earlier requests are still in
+    /// flight may not be sent by the first call.
+    public func endLinger() {
+        if outstanding > 0, !isClosed { client.endLinger() }
+    }
+
     /// For requests to the cluster from another thread; changes when the client is replaced.
     var handle: RDKafkaHandle { client.handle }
 

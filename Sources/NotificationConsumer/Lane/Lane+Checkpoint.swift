@@ -12,6 +12,12 @@ extension Lane {
         if let failure = ledger.failure { throw failure }
     }
 
+    /// Serves delivery reports while nothing else is published.
+    func awaitAcknowledgements(within wait: Duration) throws {
+        link.endLinger()
+        try serveReports(within: wait)
+    }
+
     /// Closes an epoch: takes the changes of every partition that wants a cut.
     ///
     /// - Parameter all: Include the changes that could wait, because this lane's work ends.
@@ -134,7 +140,7 @@ extension Lane {
                 isOpenPartSafe = isSafe && ledger.checkpoint.isSettled
                 cut(all: waiting && isSafe)
             } else {
-                try serveReports(within: .milliseconds(20))
+                try awaitAcknowledgements(within: .milliseconds(20))
             }
             guard link.now < deadline else { return isOpenPartSafe ? .onlyOpenWhatCouldWait : .open }
         }

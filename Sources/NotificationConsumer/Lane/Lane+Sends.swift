@@ -107,7 +107,7 @@ extension Lane {
                 let longest = Duration.milliseconds(ledger.checkpoint.isUnderWay ? 5 : 100)
                 link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), longest))
             } else {
-                try serveReports(within: .milliseconds(5))
+                try awaitAcknowledgements(within: .milliseconds(5))
                 try advanceCheckpoint(waiting: true)
             }
         }

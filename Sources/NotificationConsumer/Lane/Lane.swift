@@ -176,7 +176,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             if held != .everything { try fireTimers() }
             try serveReports(within: .zero)
         } else {
-            try serveReports(within: .milliseconds(2))
+            try awaitAcknowledgements(within: .milliseconds(2))
         }
         try answerQueries()
         if isCheckpointDue() { cut() }

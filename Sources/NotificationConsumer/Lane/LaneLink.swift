@@ -12,6 +12,11 @@ package protocol LaneLink: PublishingLink where Topic == LaneTopic, Offsets == I
     /// Waits until `wake` is called, for at most `time`.
     func waitUntilWoken(_ time: Duration)
 
+    // MARK: Publishing
+
+    /// Sends what waits for its batch to fill. Call it before each wait for the last acknowledgements.
+    func endLinger()
+
     // MARK: Reading the inputs
 
     /// Joins the group, which assigns the same partition numbers of every input. The hooks run inside `poll` and `close`.

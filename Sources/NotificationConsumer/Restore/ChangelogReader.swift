@@ -16,12 +16,9 @@ struct ChangelogReader {
         fileprivate var unreadable = UnreadableRecords()
         /// The position that the records read so far represent.
         fileprivate var position = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
-        /// The last change of each key since the last write to the store.
-        fileprivate var changes: [[UInt8]: StoreChange] = [:]
+        /// The changes since the last write to the store, in order.
+        fileprivate var changes: [StoreChange] = []
     }
-
-    /// Changes of a partition written to its store at a time.
-    private static let batch = 1000
 
     let stores: [Int32: any EntryStore]
     /// The name of `state`.
@@ -65,58 +62,15 @@ struct ChangelogReader {
         try link.readState(of: ranges, stallingAtMost: Restore.brokerDeadline) { number, offset, key, value in
             count += 1
             passed += offset + 1 - (next.updateValue(offset + 1, forKey: number) ?? offset)
-            try take(number, offset, key, value)
+            switch found[number, default: Found()].take(offset, key, value) {
+            case .nothing: break
+            case .writing: try hand(number)
+            case .judgement: try judge()
+            }
             if count % 10_000 == 0 { progress(passed, total) }
         }
         for number in ranges.keys.sorted() { try hand(number) }
         if count > 0 { progress(total, total) }
-    }
-
-    private mutating func take(_ number: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws {
-        found[number, default: Found()].records += 1
-        guard let key else {
-            found[number]?.keyless += 1
-            return
-        }
-        let record: StateRecord
-        do throws(ModelError) {
-            record = try StateRecord(key: key, value: value)
-        } catch {
-            found[number]?.unreadable.note(key, at: offset, error)
-            if found[number]?.unreadable.isFull == true { try judge() }
-            return
-        }
-        found[number]?.unreadable.forget(key)
-        switch record {
-        case .marker(let marker):
-            found[number]?.marker = marker
-            found[number]?.position = StorePosition(
-                lineage: marker.lineage ?? "",
-                offset: offset + 1,
-                writtenAt: marker.wallTime
-            )
-        case .entry(let head):
-            try take(
-                number,
-                StoreChange(
-                    key: key,
-                    value: value,
-                    due: head.due,
-                    touched: head.touched,
-                    open: head.open
-                )
-            )
-        case .tombstone where key == StateMarker.key:
-            // It removed an unreadable marker; the previous marker remains valid.
-            break
-        case .tombstone:
-            try take(number, StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0)))
-        }
-    }
-
-    private mutating func take(_ number: Int32, _ change: StoreChange) throws {
-        let count = found[number, default: Found()].take(change)
-        if count >= Self.batch { try hand(number) }
     }
 
     private mutating func hand(_ number: Int32) throws {
@@ -160,14 +114,45 @@ struct ChangelogReader {
 }
 
 extension ChangelogReader.Found {
-    /// - Returns: the number of collected changes.
-    fileprivate mutating func take(_ change: StoreChange) -> Int {
-        changes[change.key] = change
-        return changes.count
+    /// What the records taken so far make necessary.
+    fileprivate enum Need { case nothing, writing, judgement }
+
+    /// Changes of a partition written to its store at a time.
+    private static var batch: Int { 1000 }
+
+    fileprivate mutating func take(_ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) -> Need {
+        records += 1
+        guard let key else {
+            keyless += 1
+            return .nothing
+        }
+        let record: StateRecord
+        do throws(ModelError) {
+            record = try StateRecord(key: key, value: value)
+        } catch {
+            unreadable.note(key, at: offset, error)
+            return unreadable.isFull ? .judgement : .nothing
+        }
+        unreadable.forget(key)
+        switch record {
+        case .marker(let read):
+            marker = read
+            position = StorePosition(lineage: read.lineage ?? "", offset: offset + 1, writtenAt: read.wallTime)
+        case .entry(let head):
+            changes.append(
+                StoreChange(key: key, value: value, due: head.due, touched: head.touched, open: head.open)
+            )
+        case .tombstone where key == StateMarker.key:
+            // It removed an unreadable marker; the previous marker remains valid.
+            break
+        case .tombstone:
+            changes.append(StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0)))
+        }
+        return changes.count >= Self.batch ? .writing : .nothing
     }
 
     fileprivate mutating func takeChanges() -> [StoreChange] {
-        defer { changes.removeAll(keepingCapacity: true) }
-        return Array(changes.values)
+        defer { changes = [] }
+        return changes
     }
 }

@@ -37,7 +37,7 @@ package protocol EntryStore: AnyObject {
     /// Entries with nothing pending, least recently touched first, at most `limit`: they may be forgotten.
     func idle(limit: Int) throws -> [IdleEntry]
 
-    /// Accepts committed changes: at most one per key, in any order.
+    /// Accepts committed changes, in order: the last one of a key counts.
     ///
     /// - Parameter position: the position of the store with these changes.
     func write(_ changes: [StoreChange], position: StorePosition) throws

@@ -226,6 +226,32 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
+    @Test func `records that wait for their batches to fill are sent when nothing else comes`() async throws {
+        let broker = try LocalBroker(topics: ["t": 4])
+        let reported = try await withLane(on: broker, configure: { $0.linger = .seconds(600) }) { producer, topic in
+            _ = try producer.partitionCount(of: "t", within: .seconds(120))
+            for number in 0..<4 as Range<Int32> {
+                try producer.enqueue(
+                    topic: topic,
+                    partition: number,
+                    key: nil,
+                    value: [1],
+                    headers: KafkaHeaderBuffer(),
+                    tag: UInt(number)
+                )
+            }
+            var reported: Set<UInt> = []
+            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            while producer.outstanding > 0, ContinuousClock.now < deadline {
+                producer.endLinger()
+                producer.serveReports(within: .milliseconds(10)) { if $0.error == nil { reported.insert($0.tag) } }
+            }
+            return reported
+        }
+        #expect(reported == [0, 1, 2, 3])
+        await broker.shutDown()
+    }
+
     @Test func `with a delivery timeout, endless fatal errors fail the record`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try broker.setBroker(isUp: false)

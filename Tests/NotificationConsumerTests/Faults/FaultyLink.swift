@@ -115,6 +115,8 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         base.serveReports(within: time, body)
     }
 
+    func endLinger() { base.endLinger() }
+
     func initTransactions(within time: Duration) throws(KafkaError) { try base.initTransactions(within: time) }
     func beginTransaction() throws(KafkaError) { try base.beginTransaction() }
     func abortTransaction(within time: Duration) throws(KafkaError) { try base.abortTransaction(within: time) }

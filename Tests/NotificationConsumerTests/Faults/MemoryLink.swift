@@ -106,6 +106,8 @@ final class MemoryLink: LaneLink {
     let inputPartitions: Int32
     /// The size of its queue in bytes.
     var queueBytes = 256 * 1024 * 1024
+    /// How long each record waits for its batch to fill.
+    var linger = Duration.zero
 
     /// - Parameter transactionTimeout: nil for at-least-once.
     init(_ broker: MemoryBroker, transactionTimeout: Duration? = nil, share: [Int32]? = nil) {
@@ -296,8 +298,13 @@ final class MemoryLink: LaneLink {
         queued += outgoing.bytes
         if began == nil { began = now }
         broker.busyUntil = max(broker.busyUntil, now) + .seconds(Double(outgoing.bytes) / broker.bytesPerSecond)
-        outgoing.writtenAt = broker.busyUntil
+        outgoing.writtenAt = max(broker.busyUntil, now + linger)
         queue.append(outgoing)
+    }
+
+    func endLinger() {
+        guard linger > .zero else { return }
+        for place in head..<queue.count { queue[place].writtenAt = min(queue[place].writtenAt, now) }
     }
 
     var outstanding: Int { queue.count - head }

@@ -104,14 +104,14 @@ struct StoreModel {
     }
 
     mutating func write(to store: any EntryStore) throws {
-        var changes: [[UInt8]: StoreChange] = [:]
+        var changes: [StoreChange] = []
         for _ in 0..<Int.random(in: 0...30, using: &random) {
             let key = key()
             let isGone = Int.random(in: 0..<4, using: &random) == 0
             let length = Int.random(in: 0...900, using: &random)
             let byte = UInt8.random(in: 0...255, using: &random)
             let isPending = !isGone && Bool.random(using: &random)
-            changes[key] = StoreChange(
+            let change = StoreChange(
                 key: key,
                 value: isGone ? nil : Array(repeating: byte, count: length),
                 // Few instants, so that many entries are due together.
@@ -120,10 +120,15 @@ struct StoreModel {
                     ? .latest : Timestamp(rawValue: Int64.random(in: 0..<50, using: &random)),
                 open: isPending ? OpenRequests(rawValue: UInt8.random(in: 0..<64, using: &random)) ?? .none : .none
             )
+            changes.append(change)
+            // The last change of a key counts.
+            if Int.random(in: 0..<8, using: &random) == 0, let other = changes.randomElement(using: &random) {
+                changes.append(StoreChange(key: other.key, value: [byte], due: nil, touched: change.touched))
+            }
         }
         offset += Int64(changes.count) + 1
-        try store.write(Array(changes.values), position: position(offset))
-        for change in changes.values { entries[change.key] = change.value == nil ? nil : change }
+        try store.write(changes, position: position(offset))
+        for change in changes { entries[change.key] = change.value == nil ? nil : change }
     }
 
     /// The first difference between the store and its expected contents.

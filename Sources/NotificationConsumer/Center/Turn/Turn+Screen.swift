@@ -36,10 +36,14 @@ extension Turn {
     /// - Returns: whether something else is wanted now, so that another pass is needed.
     private mutating func beginOperations() -> Bool {
         spreadOverDevices()
+        guard var screen = entry.screen else { return false }
         let handover = entry.handover
         // A target of which nothing needs to be known has what is wanted, where notifications are permitted.
-        if handover == nil, entry.screen?.operations.isEmpty ?? true, isPermittedOnAll { tidy() }
-        guard var screen = entry.screen else { return false }
+        if handover == nil, screen.operations.isEmpty, isPermittedOnAll(screen.targets) {
+            tidy()
+            guard let left = entry.screen else { return false }
+            screen = left
+        }
         // Not in a closure of the plan, which would copy the whole turn.
         var wanted: [ScreenTarget.Wanted] = []
         for place in screen.targets.indices { wanted.append(self.wanted(on: screen.targets[place], handover)) }
@@ -130,7 +134,11 @@ extension Turn {
         target.device.map(recipient.permitsNotifications) ?? true
     }
 
-    private var isPermittedOnAll: Bool { entry.screen?.targets.allSatisfy(isPermitted) ?? true }
+    /// A loop: a closure would copy the whole turn.
+    private func isPermittedOnAll(_ targets: [ScreenTarget]) -> Bool {
+        for target in targets where !isPermitted(on: target) { return false }
+        return true
+    }
 
     private func isAddressed(_ handover: StateEntry.Handover, to target: ScreenTarget) -> Bool {
         guard rules.channels.route(of: handover.channel) == target.channel else { return false }

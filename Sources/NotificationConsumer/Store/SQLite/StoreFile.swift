@@ -1,3 +1,5 @@
+// The module of `stat` where a file imports Dispatch.
+import CDispatch
 import Dispatch
 import Foundation
 import GRDB
@@ -236,16 +238,14 @@ struct StoreFile {
     func survey(_ database: Database, _ counts: inout StoreCounts) throws -> BloomFilter {
         let filter = try Self.keys(database, expecting: counts.entries)
         var pending = 0
-        let byOpen = try PreparedStatement(
-            database,
-            "SELECT open, count(*) FROM entry INDEXED BY entry_due WHERE due IS NOT NULL GROUP BY open"
-        )
-        try byOpen.query { row in
+        // Counted here: `GROUP BY` would sort all of them.
+        let open = try PreparedStatement(database, "SELECT open FROM entry INDEXED BY entry_due WHERE due IS NOT NULL")
+        try open.query { row in
             guard let open = UInt8(exactly: row.integer(0)).flatMap(OpenRequests.init) else {
                 throw Refusal(reason: "its indexes are inconsistent")
             }
-            counts.open.add(open, Int(row.integer(1)))
-            pending += Int(row.integer(1))
+            counts.open.add(open)
+            pending += 1
             return true
         }
         let idle = try Int.fetchOne(
@@ -301,8 +301,8 @@ struct StoreFile {
     /// The disk space used by the file and its log.
     var diskBytes: Int {
         ["", "-wal", "-shm"].reduce(0) { sum, suffix in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
-            return sum + (attributes?[.size] as? Int ?? 0)
+            var status = stat()
+            return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
         }
     }
 

@@ -33,11 +33,11 @@ struct StoreWriter {
     /// - Returns: the counts including the batch.
     func write(_ batch: ChangeBatch, _ counts: StoreCounts, lineage: inout String?) throws -> StoreCounts {
         // Entries that are adjacent in the key index are then adjacent in the batch.
-        let order = batch.items.indices.sorted { batch.items[$0].hash < batch.items[$1].hash }
+        let order = batch.items.indices.map { (hash: batch.items[$0].hash, index: $0) }.sorted { $0.hash < $1.hash }
         var after = counts
         try connection.inDatabase { database in
             try database.inTransaction(.immediate) {
-                for index in order { try write(batch.items[index], &after) }
+                for (_, index) in order { try write(batch.items[index], &after) }
                 if let position = batch.position {
                     if position.lineage != lineage {
                         try database.execute(sql: "UPDATE meta SET lineage = ?", arguments: [position.lineage])
