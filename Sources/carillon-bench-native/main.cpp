@@ -160,7 +160,7 @@ int main(int count, char **arguments) {
         {"socket.nagle.disable", "true"}};
     std::vector<std::pair<std::string, std::string>> producing = {
         {"bootstrap.servers", bootstrap},          {"enable.idempotence", "true"},
-        {"acks", "all"},                           {"queue.buffering.max.ms", "5"},
+        {"acks", "all"},                           {"queue.buffering.max.ms", "20"},
         {"queue.buffering.max.messages", "200000"}, {"queue.buffering.max.kbytes", "262144"},
         {"socket.nagle.disable", "true"}};
     for (int index = 6; index < count; ++index) {

@@ -20,7 +20,7 @@ CONTENT_TYPE = ("content-type", b"application/json")
 CONSUMING = {"isolation.level": "read_committed", "socket.nagle.disable": True}
 PRODUCING = {
     "acks": "all",
-    "queue.buffering.max.ms": 5,
+    "queue.buffering.max.ms": 20,
     "queue.buffering.max.messages": 200_000,
     "queue.buffering.max.kbytes": 262_144,
     "socket.nagle.disable": True,
