@@ -49,7 +49,7 @@ extension ConsumerServiceConfiguration {
     /// transaction may last.
     func laneProducer(_ guarantee: DeliveryGuarantee, lane: Int) -> KafkaProducerConfiguration {
         var producer = KafkaProducerConfiguration(client: shared.client(groupID))
-        // A lane writes to many partitions, and each batch is a request. It ends the wait where its work waits for it.
+        // A lane writes to many partitions, and each batch is a request. It calls `endLinger` where it waits for the answers.
         producer.linger = .milliseconds(20)
         // In addition to the lane's own limit, there must be room for what one checkpoint, or one removal of all
         // entries, can publish.

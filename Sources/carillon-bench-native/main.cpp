@@ -158,6 +158,7 @@ int main(int count, char **arguments) {
         {"bootstrap.servers", bootstrap},   {"group.id", "carillon-bench-native"}, {"enable.auto.commit", "false"},
         {"auto.offset.reset", "error"},     {"isolation.level", "read_committed"}, {"enable.auto.offset.store", "false"},
         {"socket.nagle.disable", "true"}};
+    // Batches fill as long as those of the service.
     std::vector<std::pair<std::string, std::string>> producing = {
         {"bootstrap.servers", bootstrap},          {"enable.idempotence", "true"},
         {"acks", "all"},                           {"queue.buffering.max.ms", "20"},

@@ -18,6 +18,7 @@ TYPE = ("ce_type", b"carillon.notification.delivered.v1")
 CONTENT_TYPE = ("content-type", b"application/json")
 
 CONSUMING = {"isolation.level": "read_committed", "socket.nagle.disable": True}
+# Batches fill as long as those of the service.
 PRODUCING = {
     "acks": "all",
     "queue.buffering.max.ms": 20,

@@ -101,8 +101,7 @@ final class RDKafkaProducerClient {
 
     /// Sends incomplete batches without waiting for more records.
     ///
-    /// librdkafka does so while it flushes. As events tell of deliveries, the call itself serves none, and lasts as long as
-    /// it is told to.
+    /// librdkafka does so while it flushes. The call serves no reports, since these are events, so it takes its whole time: 1 ms.
     func endLinger() { _ = rd_kafka_flush(handle.pointer, 1) }
 
     /// The fatal error of the client; nil while it works.

@@ -241,8 +241,7 @@ public final class KafkaLaneProducer {
 
     /// Sends the records that wait for a batch of their partition to fill; waits 1 ms at most.
     ///
-    /// Call it before each wait for the last acknowledgements: a record of a partition whose earlier requests are still in
-    /// flight may not be sent by the first call.
+    /// Call it before each wait for the last acknowledgements: a thread of librdkafka that is busy may not see one call.
     public func endLinger() {
         if outstanding > 0, !isClosed { client.endLinger() }
     }

@@ -258,7 +258,7 @@ package final class KafkaLink: LaneLink, ClientLink {
                     reader.pause([place(partition)])
                 }
                 records += 1
-                // Time is looked at once in some records.
+                // Reading the clock for each record is a cost of a restore.
                 guard records % 32 == 0 else { continue }
             } else {
                 // At the end there may be offsets without visible records: control records, and what compaction removed.

@@ -36,14 +36,12 @@ extension Turn {
     /// - Returns: whether something else is wanted now, so that another pass is needed.
     private mutating func beginOperations() -> Bool {
         spreadOverDevices()
+        // A target of which nothing needs to be known has what is wanted, where notifications are permitted.
+        if !entry.hasHandover, let screen = entry.screen, screen.operations.isEmpty, isPermittedOnAll(screen.targets) {
+            tidy()
+        }
         guard var screen = entry.screen else { return false }
         let handover = entry.handover
-        // A target of which nothing needs to be known has what is wanted, where notifications are permitted.
-        if handover == nil, screen.operations.isEmpty, isPermittedOnAll(screen.targets) {
-            tidy()
-            guard let left = entry.screen else { return false }
-            screen = left
-        }
         // Not in a closure of the plan, which would copy the whole turn.
         var wanted: [ScreenTarget.Wanted] = []
         for place in screen.targets.indices { wanted.append(self.wanted(on: screen.targets[place], handover)) }

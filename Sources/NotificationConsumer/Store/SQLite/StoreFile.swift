@@ -1,11 +1,13 @@
-// The module of `stat` where a file imports Dispatch.
-import CDispatch
 import Dispatch
 import Foundation
 import GRDB
 import NotificationModel
 import NotificationState
 
+// The module of `stat` where another file of the target imports Dispatch.
+#if canImport(CDispatch)
+import CDispatch
+#endif
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -239,8 +241,11 @@ struct StoreFile {
         let filter = try Self.keys(database, expecting: counts.entries)
         var pending = 0
         // Counted here: `GROUP BY` would sort all of them.
-        let open = try PreparedStatement(database, "SELECT open FROM entry INDEXED BY entry_due WHERE due IS NOT NULL")
-        try open.query { row in
+        let pendingRows = try PreparedStatement(
+            database,
+            "SELECT open FROM entry INDEXED BY entry_due WHERE due IS NOT NULL"
+        )
+        try pendingRows.query { row in
             guard let open = UInt8(exactly: row.integer(0)).flatMap(OpenRequests.init) else {
                 throw Refusal(reason: "its indexes are inconsistent")
             }
