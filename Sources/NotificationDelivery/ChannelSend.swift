@@ -86,9 +86,20 @@ package struct ChannelSend: Hashable, Sendable {
 
     /// Which of the sends that wait for the channel goes first: by interruption level.
     package var priority: WorkPriority {
-        guard case .deliver(let content) = kind, !isQuiet else { return .normal }
-        let level = InterruptionLevel(ofContent: content)
-        return level?.isUrgent == true ? .high : level == .passive ? .low : .normal
+        guard case .deliver(let content) = kind else { return .normal }
+        return priority(of: InterruptionLevel(ofContent: content))
+    }
+
+    /// The same for a caller that has read the content.
+    ///
+    /// - Parameter level: of the content; not evaluated for what waits like most others.
+    package func priority(of level: @autoclosure () -> InterruptionLevel?) -> WorkPriority {
+        guard case .deliver = kind, !isQuiet else { return .normal }
+        return switch level() {
+        case .timeSensitive?, .critical?: .high
+        case .passive?: .low
+        case .active?, nil: .normal
+        }
     }
 }
 
@@ -121,17 +132,36 @@ package struct OperationSequence: Sendable, Hashable, Comparable {
 
     /// The extension attribute `sequence` of CloudEvents: texts in the order of sequences, `0-000000000012-1764061200000`.
     package var text: String {
-        // Bytes, because each send has it.
         var text: [UInt8] = []
-        text.reserveCapacity(32)
-        for (number, digits) in [(life, 1), (offset + 1, 12), (time.rawValue, 13)] {
-            if !text.isEmpty { text.append(UInt8(ascii: "-")) }
-            let start = text.count
-            JSONWriter.append(number: max(0, number), to: &text)
-            let missing = digits - (text.count - start)
-            if missing > 0 { text.insert(contentsOf: repeatElement(UInt8(ascii: "0"), count: missing), at: start) }
-        }
+        write(to: &text)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    private func write(to out: inout [UInt8]) {
+        Self.append(life, digits: 1, to: &out)
+        out.append(UInt8(ascii: "-"))
+        Self.append(offset + 1, digits: 12, to: &out)
+        out.append(UInt8(ascii: "-"))
+        Self.append(time.rawValue, digits: 13, to: &out)
+    }
+
+    private static func append(_ number: Int64, digits: Int, to out: inout [UInt8]) {
+        var (number, most) = (max(0, number), Int64(1))
+        for _ in 1..<digits { most *= 10 }
+        while number < most, most > 1 {
+            out.append(UInt8(ascii: "0"))
+            most /= 10
+        }
+        JSONWriter.append(number: number, to: &out)
+    }
+}
+
+extension OperationSequence: JSONWritable {
+    // Bytes, because each send has it.
+    package func writeJSON(to out: inout [UInt8]) {
+        out.append(0x22)
+        write(to: &out)
+        out.append(0x22)
     }
 }
 

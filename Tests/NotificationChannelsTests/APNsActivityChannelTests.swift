@@ -121,6 +121,8 @@ struct APNsActivityChannelTests {
         #expect(try priority(Self.content(1, #","interruptionLevel":"passive""#)) == .saving)
         let urgent = #"{"interruptionLevel":"timeSensitive","liveActivity":{"contentState":{}}}"#
         #expect(try priority(urgent) == .immediate)
+        #expect(try Self.push(Self.send(urgent, .liveActivity)).level == .timeSensitive)
+        #expect(try Self.push(Self.send(nil, .liveActivity)).level == nil)
     }
 
     @Test func `a broadcast names its channel, and is stored only until its expiration`() throws {

@@ -32,7 +32,7 @@ package struct DeviceDelivery: Hashable, Sendable {
             object.member("requestId", requestID, &out)
             object.member("occurrence", occurrence, &out)
             object.member("device", device, &out)
-            object.member("sequence", sequence.text, &out)
+            object.member("sequence", sequence, &out)
         }
     }
 
@@ -115,14 +115,17 @@ package struct PresentedDevice: Hashable, Sendable {
 
     /// Reads the first device of a JSON array. Throws `invalid` for anything else.
     package init(list json: ArraySlice<UInt8>) throws(ModelError) {
-        var devices: [PresentedDevice] = []
+        var first: PresentedDevice?
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
             try scanner.whole { scanner throws(ModelError) in
-                try scanner.array { scanner, _ throws(ModelError) in devices.append(try PresentedDevice(&scanner)) }
+                try scanner.array { scanner, _ throws(ModelError) in
+                    let device = try PresentedDevice(&scanner)
+                    first = first ?? device
+                }
             }
         }
-        guard let first = devices.first else { throw ModelError(.invalid, field: "devices", "has no device") }
+        guard let first else { throw ModelError(.invalid, field: "devices", "has no device") }
         self = first
     }
 

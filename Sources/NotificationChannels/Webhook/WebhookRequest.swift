@@ -67,7 +67,7 @@ struct WebhookRequests: Sendable {
         object.member("type", event.name.type, &out)
         object.member("subject", String(decoding: event.key.encoded, as: UTF8.self), &out)
         object.member("time", send.sequence.time, &out)
-        object.member("sequence", send.sequence.text, &out)
+        object.member("sequence", send.sequence, &out)
         object.member("traceparent", send.trace.traceparent.map { String(decoding: $0, as: UTF8.self) }, &out)
         object.member("tracestate", send.trace.tracestate.map { String(decoding: $0, as: UTF8.self) }, &out)
         object.member("datacontenttype", "application/json", &out)

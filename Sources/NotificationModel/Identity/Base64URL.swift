@@ -5,17 +5,24 @@ package enum Base64URL {
     package static func encode(_ bytes: [UInt8]) -> String { encode(bytes[...]) }
 
     package static func encode(_ bytes: ArraySlice<UInt8>) -> String {
-        var (text, bits, count) = ([UInt8](), UInt32(0), 0)
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+        alphabet.withUnsafeBufferPointer { alphabet in
+            String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { text in
+                var (bits, count, next) = (UInt32(0), 0, 0)
+                for byte in bytes {
+                    (bits, count) = (bits << 8 | UInt32(byte), count + 8)
+                    while count >= 6 {
+                        count -= 6
+                        text[next] = alphabet[Int(bits >> UInt32(count) & 63)]
+                        next += 1
+                    }
+                }
+                if count > 0 {
+                    text[next] = alphabet[Int(bits << UInt32(6 - count) & 63)]
+                    next += 1
+                }
+                return next
             }
         }
-        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil for other text.

@@ -54,9 +54,10 @@ public struct UUIDValue: Hashable, Sendable {
 extension UUIDValue: CustomStringConvertible {
     /// The canonical form, lower case.
     public var description: String {
-        var out: [UInt8] = []
-        write(to: &out)
-        return String(decoding: out, as: UTF8.self)
+        String(unsafeUninitializedCapacity: 36) { buffer in
+            fill(buffer)
+            return 36
+        }
     }
 }
 

@@ -33,12 +33,16 @@ extension JSONScanner {
 
     /// Copies a scanned string with its quotes, in its shortest form.
     public func copy(_ text: JSONStringToken, to out: inout [UInt8]) {
-        guard text.isEscaped else {
-            out.append(0x22)
+        out.append(0x22)
+        if text.isEscaped {
+            forEachPiece(of: text) {
+                JSONWriter.append(escaping: $0, to: &out)
+            } escape: {
+                JSONWriter.append(escaping: $0, to: &out)
+            }
+        } else {
             out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[text.start..<text.end]))
-            out.append(0x22)
-            return
         }
-        unescaped(text).withUnsafeBytes { JSONWriter.append(string: $0, to: &out) }
+        out.append(0x22)
     }
 }

@@ -117,34 +117,56 @@ extension JSONScanner {
     public func unescaped(_ text: JSONStringToken) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(text.count)
-        var index = text.start
-        while index < text.end {
-            let byte = bytes[index]
-            guard byte == 0x5C, index + 1 < text.end else {
-                out.append(byte)
-                index += 1
-                continue
-            }
-            let kind = bytes[index + 1]
-            index += 2
-            switch kind {
-            case 0x62: out.append(0x08)
-            case 0x66: out.append(0x0C)
-            case 0x6E: out.append(0x0A)
-            case 0x72: out.append(0x0D)
-            case 0x74: out.append(0x09)
-            case 0x75:
-                var scalar = unit(at: index)
-                index += 4
-                if scalar & 0xFC00 == 0xD800 {
-                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (unit(at: index + 2) & 0x3FF)
-                    index += 6
-                }
-                out.append(contentsOf: String(Unicode.Scalar(scalar) ?? "\u{FFFD}").utf8)
-            default: out.append(kind)
-            }
+        forEachPiece(of: text) {
+            out.append(contentsOf: $0)
+        } escape: { scalar in
+            out.append(contentsOf: scalar.utf8)
         }
         return out
+    }
+
+    /// - Parameters:
+    ///   - plain: gets the bytes up to the next escape, as they are.
+    ///   - escape: gets what an escape means.
+    @inline(__always)
+    func forEachPiece(
+        of text: JSONStringToken,
+        plain: (UnsafeRawBufferPointer) -> Void,
+        escape: (Unicode.Scalar) -> Void
+    ) {
+        var (start, index) = (text.start, text.start)
+        while index < text.end {
+            guard bytes[index] == 0x5C, index &+ 1 < text.end else {
+                index &+= 1
+                continue
+            }
+            if start < index { plain(UnsafeRawBufferPointer(rebasing: bytes[start..<index])) }
+            escape(escaped(at: &index))
+            start = index
+        }
+        if start < text.end { plain(UnsafeRawBufferPointer(rebasing: bytes[start..<text.end])) }
+    }
+
+    /// What the escape at this index means, which moves behind it.
+    private func escaped(at index: inout Int) -> Unicode.Scalar {
+        let kind = bytes[index + 1]
+        index += 2
+        switch kind {
+        case 0x62: return "\u{08}"
+        case 0x66: return "\u{0C}"
+        case 0x6E: return "\n"
+        case 0x72: return "\r"
+        case 0x74: return "\t"
+        case 0x75:
+            var scalar = unit(at: index)
+            index += 4
+            if scalar & 0xFC00 == 0xD800 {
+                scalar = 0x10000 + (scalar & 0x3FF) << 10 + (unit(at: index + 2) & 0x3FF)
+                index += 6
+            }
+            return Unicode.Scalar(scalar) ?? "\u{FFFD}"
+        default: return Unicode.Scalar(kind)
+        }
     }
 
     private func unit(at index: Int) -> UInt32 {

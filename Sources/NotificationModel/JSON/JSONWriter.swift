@@ -71,6 +71,12 @@ public enum JSONWriter {
         out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<bytes.count]))
     }
 
+    /// Appends a character of a string, escaping as above.
+    static func append(escaping scalar: Unicode.Scalar, to out: inout [UInt8]) {
+        guard scalar.isASCII else { return out.append(contentsOf: scalar.utf8) }
+        withUnsafeBytes(of: UInt8(truncatingIfNeeded: scalar.value)) { append(escaping: $0, to: &out) }
+    }
+
     /// Whether none of eight bytes needs an escape. Exact for the bytes below 0x80; others count as plain.
     @inline(__always)
     private static func isPlain(_ word: UInt64) -> Bool {

@@ -52,7 +52,8 @@ package struct HTTP2Fields: Sendable {
     /// Adds `authorization`, after the fields that are shared.
     package mutating func authorize(_ value: String) {
         // Its index in the static table, 23: 15 in the first byte, the rest in the next.
-        literals += [0x0F, 8]
+        literals.append(0x0F)
+        literals.append(8)
         append(length: value.utf8.count)
         append(bytesOf: value)
     }
@@ -81,9 +82,12 @@ package struct HTTP2Fields: Sendable {
     }
 
     private mutating func append(bytesOf value: String) {
-        let start = literals.count
-        literals.append(contentsOf: value.utf8)
-        if !literals.withUnsafeBufferPointer({ HPACKHeaders.isSendable(value: $0[start...]) }) { areSendable = false }
+        var value = value
+        let isSendable = value.withUTF8 { bytes in
+            literals.append(contentsOf: bytes)
+            return HPACKHeaders.isSendable(value: bytes[...])
+        }
+        if !isSendable { areSendable = false }
     }
 }
 

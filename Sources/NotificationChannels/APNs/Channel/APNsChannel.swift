@@ -196,7 +196,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
                     removal: route.application.removal == .ask || send.activity != nil ? .requested : .overwritten
                 ),
                 token: registration.token,
-                priority: send.priority,
+                priority: send.priority(of: push.level),
                 replies: replies
             ),
             APNsAttempt(to: registration.environment ?? .production, at: now),

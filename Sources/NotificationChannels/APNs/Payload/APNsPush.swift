@@ -7,6 +7,8 @@ package struct APNsPush: Hashable, Sendable {
     package var payload: [UInt8]
     /// What the payload lacks of what was asked for.
     package var changes: [PayloadChange] = []
+    /// Of its content; nil without one.
+    package var level: InterruptionLevel?
 
     package init(headers: APNsHeaders, payload: [UInt8], changes: [PayloadChange] = []) {
         (self.headers, self.payload, self.changes) = (headers, payload, changes)
@@ -39,7 +41,9 @@ package struct APNsPush: Hashable, Sendable {
             if writer.pushType == .alert, !writer.isUrgent { headers.priority = .saving }
             headers.expiration = delivery.expiration.map(APNsHeaders.expiration)
             headers.collapseID = delivery.collapseID
-            return APNsPush(headers: headers, payload: payload, changes: changes)
+            var push = APNsPush(headers: headers, payload: payload, changes: changes)
+            push.level = parts.interruptionLevel
+            return push
         }
     }
 }

@@ -19,8 +19,10 @@ extension APNsPush {
         bundle: String
     ) throws(ModelError) {
         let push: LiveActivityPush
+        var level: InterruptionLevel?
         switch send.kind {
         case .deliver(let content):
+            level = InterruptionLevel(ofContent: content)
             let value = try JSONValue.parse(Array(content), maximumDepth: APNsPayloadCheck.maximumDepth)
             push = try LiveActivityPush(value, activity, to: device, registration.kind, isQuiet: send.isQuiet)
         case .remove:
@@ -29,7 +31,8 @@ extension APNsPush {
             push = LiveActivityPush(.end(dismissal: dismissal), timestamp: activity.timestamp, contentState: nil)
         }
         // After the first attempt it may be the budget of the device that refuses it.
-        self = push.push(id: send.id, bundle: bundle, isUrgent: push.isUrgent(send) && send.attempt == 1)
+        self = push.push(id: send.id, bundle: bundle, isUrgent: push.isUrgent(send, level) && send.attempt == 1)
+        self.level = level
         headers.expiration = send.expiration.map(APNsHeaders.expiration)
         if registration.kind == .broadcastChannel {
             headers.broadcastChannel = registration.token
@@ -81,9 +84,9 @@ extension LiveActivityPush {
     }
 
     /// Whether it counts for the hourly budget of the device, so that it is shown at once.
-    fileprivate func isUrgent(_ send: ChannelSend) -> Bool {
-        guard case .deliver(let content) = send.kind else { return true }
-        switch InterruptionLevel(ofContent: content) {
+    fileprivate func isUrgent(_ send: ChannelSend, _ level: InterruptionLevel?) -> Bool {
+        guard case .deliver = send.kind else { return true }
+        switch level {
         case .passive?: return false
         case .timeSensitive?, .critical?: return true
         case .active?, nil: return alert != nil

@@ -90,7 +90,7 @@ extension HTTP2PoolPlan {
     }
 
     private mutating func send(_ slot: Int, over index: Int, at now: NIODeadline) {
-        guard let request = requests[slot].request else { return }
+        guard let request = requests.request(in: slot) else { return }
         requests.remove(slot, from: &queues[requests[slot].priority.rawValue])
         requests.append(slot, to: &connections[index].requests)
         let (id, stream) = (connections[index].id, connections[index].nextStream)

@@ -16,9 +16,8 @@ struct RequestNumber: Hashable, Sendable {
 /// The requests of a plan. Each is in one list, from which it is removed in constant time: of those that wait, or of a
 /// connection.
 struct RequestSlots<Request> {
+    /// Without the request, so that a copy counts nothing.
     struct Slot {
-        /// Nil in a free slot.
-        var request: Request?
         /// Of the slot, from 1.
         fileprivate(set) var use: UInt32 = 0
         var priority = HTTP2Request.Priority.normal
@@ -54,6 +53,8 @@ struct RequestSlots<Request> {
     }
 
     private var slots: [Slot] = []
+    /// By slot; nil in a free one.
+    private var requests: [Request?] = []
     private var free: [Int] = []
     /// With those of requests that have ended, up to twice as many as there are requests.
     private var deadlines = Heap<Deadline>()
@@ -66,10 +67,13 @@ struct RequestSlots<Request> {
         _modify { yield &slots[slot] }
     }
 
+    /// - Returns: Nil in a free slot.
+    func request(in slot: Int) -> Request? { requests[slot] }
+
     /// - Returns: Nil when the request has ended.
     func slot(of number: RequestNumber) -> Int? {
         let slot = number.slot
-        guard slot < slots.count, slots[slot].use == number.use, slots[slot].request != nil else { return nil }
+        guard slot < slots.count, slots[slot].use == number.use, requests[slot] != nil else { return nil }
         return slot
     }
 
@@ -81,9 +85,10 @@ struct RequestSlots<Request> {
         if free.isEmpty {
             free.append(slots.count)
             slots.append(Slot())
+            requests.append(nil)
         }
         let slot = free.removeLast()
-        slots[slot].request = request
+        requests[slot] = request
         slots[slot].use = max(1, slots[slot].use &+ 1)
         (slots[slot].priority, slots[slot].size, slots[slot].deadline) = (priority, size, deadline)
         deadlines.insert(Deadline(instant: deadline, number: number(of: slot)))
@@ -92,12 +97,11 @@ struct RequestSlots<Request> {
 
     /// Frees a slot that is in no list.
     mutating func remove(_ slot: Int) -> Request? {
-        defer {
-            (slots[slot].request, slots[slot].connection) = (nil, nil)
-            free.append(slot)
-            if deadlines.count > 2 * count + 64 { forgetDeadlines() }
-        }
-        return slots[slot].request
+        let request = requests[slot].take()
+        slots[slot].connection = nil
+        free.append(slot)
+        if deadlines.count > 2 * count + 64 { forgetDeadlines() }
+        return request
     }
 
     // MARK: - Lists
