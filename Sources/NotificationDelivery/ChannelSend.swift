@@ -95,11 +95,8 @@ package struct ChannelSend: Hashable, Sendable {
     /// - Parameter level: of the content; not evaluated for what waits like most others.
     package func priority(of level: @autoclosure () -> InterruptionLevel?) -> WorkPriority {
         guard case .deliver = kind, !isQuiet else { return .normal }
-        return switch level() {
-        case .timeSensitive?, .critical?: .high
-        case .passive?: .low
-        case .active?, nil: .normal
-        }
+        let level = level()
+        return level?.isUrgent == true ? .high : level == .passive ? .low : .normal
     }
 }
 

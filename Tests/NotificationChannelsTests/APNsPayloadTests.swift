@@ -132,6 +132,13 @@ struct APNsPayloadTests {
         #expect(try isSame(push.payload, #"{"aps":{"alert":{"title":"T"}},\#(APNsSample.own),"orderId":2,"":3}"#))
     }
 
+    @Test func `the first device of a list is the one that gets it`() throws {
+        let list = Array(#"[{"device":"a","badge":1},{"device":"b","badge":2}]"#.utf8)
+        let device = try PresentedDevice(list: list[...])
+        #expect(device.name == "a" && device.badge == 1)
+        #expect(throws: ModelError.self) { try PresentedDevice(list: Array("[]".utf8)[...]) }
+    }
+
     @Test func `the payload is the shortest JSON, however the content is written`() throws {
         let content = #"""
             { "title" : "\u4e2d\u6587 \ud83d\ude00 \/ \"q\"" ,

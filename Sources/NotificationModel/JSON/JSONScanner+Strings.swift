@@ -125,6 +125,8 @@ extension JSONScanner {
         return out
     }
 
+    /// Walks through a scanned string, which has passed ``text()``.
+    ///
     /// - Parameters:
     ///   - plain: gets the bytes up to the next escape, as they are.
     ///   - escape: gets what an escape means.

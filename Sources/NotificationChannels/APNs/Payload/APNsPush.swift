@@ -10,8 +10,13 @@ package struct APNsPush: Hashable, Sendable {
     /// Of its content; nil without one.
     package var level: InterruptionLevel?
 
-    package init(headers: APNsHeaders, payload: [UInt8], changes: [PayloadChange] = []) {
-        (self.headers, self.payload, self.changes) = (headers, payload, changes)
+    package init(
+        headers: APNsHeaders,
+        payload: [UInt8],
+        changes: [PayloadChange] = [],
+        level: InterruptionLevel? = nil
+    ) {
+        (self.headers, self.payload, self.changes, self.level) = (headers, payload, changes, level)
     }
 
     /// A notification for a device.
@@ -41,9 +46,7 @@ package struct APNsPush: Hashable, Sendable {
             if writer.pushType == .alert, !writer.isUrgent { headers.priority = .saving }
             headers.expiration = delivery.expiration.map(APNsHeaders.expiration)
             headers.collapseID = delivery.collapseID
-            var push = APNsPush(headers: headers, payload: payload, changes: changes)
-            push.level = parts.interruptionLevel
-            return push
+            return APNsPush(headers: headers, payload: payload, changes: changes, level: parts.interruptionLevel)
         }
     }
 }
