@@ -18,8 +18,12 @@ package protocol DeliveryChannel: AnyObject {
     /// What it has to tell of itself; nil for a channel that never has anything.
     var changes: ChannelChanges? { get }
 
-    /// Starts a send without waiting. The channel replies at most once, from any thread.
+    /// Starts a send without waiting. The channel replies at most once, from any thread. It may leave the send until the next
+    /// `flush`, which follows soon.
     func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply)
+
+    /// Sends what was begun.
+    func flush()
 
     /// The lane no longer waits for the outcome: the deadline has passed, or the lane gave up the partition. Do not
     /// send what is not on its way to the device yet: the next attempt or the next owner will send it.
@@ -33,6 +37,8 @@ extension DeliveryChannel {
     package var concurrency: Int? { nil }
 
     package var changes: ChannelChanges? { nil }
+
+    package func flush() {}
 
     package func close() async {}
 }

@@ -4,6 +4,7 @@ import Logging
 import NotificationDelivery
 import NotificationModel
 import ServiceSupport
+import Synchronization
 import Testing
 import TestSupport
 
@@ -60,6 +61,71 @@ struct APNsChannelTests {
             #expect(bench.titles.count == 1)
             let background = bench.simulator.device("phone")?.pushes.filter { $0.pushType == .background }
             #expect(background?.count == 1)
+        }
+    }
+
+    private final class Counter: Sendable {
+        let count = Atomic(0)
+    }
+
+    /// A reply as a lane makes it, which this does not keep.
+    private final class Held {
+        weak var reply: ChannelReply?
+
+        init(_ reply: ChannelReply) { self.reply = reply }
+    }
+
+    @Test func `a push that was cancelled leaves its stream, and nothing of it stays; others of its push go on`()
+        async throws
+    {
+        try await APNsBench.with { bench in
+            try bench.register()
+            let outcomes = AsyncStream<Void>.makeStream()
+            let late = Counter()
+            var work = SideWork<Issued<ChannelSend>, ChannelResult>(
+                concurrency: 10,
+                bound: 10,
+                mailbox: .init(
+                    wake: { outcomes.continuation.yield() },
+                    onLate: { late.count.add(1, ordering: .relaxed) }
+                )
+            )
+            func begin(_ sends: ChannelSend...) -> [Held] {
+                var held: [Held] = []
+                for send in sends { work.add(Issued(send, of: 0, in: 1), within: .seconds(3600)) }
+                work.begin(at: .now) {
+                    bench.channel.begin($0, $1)
+                    held.append(Held($1))
+                }
+                bench.channel.flush()
+                return held
+            }
+            func cancel(_ name: String) throws {
+                let key = try Self.send(name).key
+                for reply in work.cancel(where: { $0.work.key == key }) { bench.channel.cancel(reply) }
+            }
+            let first = begin(try Self.send("first"))
+            for await _ in outcomes.stream { break }
+            #expect(work.take(at: .now).count == 1)
+            try await eventually { first.allSatisfy { $0.reply == nil } }
+
+            let connection = try #require(await bench.simulator.connections.first?.number)
+            await bench.simulator.setFrozen(true, connection)
+            let pushes = begin(try Self.send("a"), try Self.send("b"))
+            try cancel("a")
+            try cancel("b")
+            // The pool has ended it: no answer comes, and its deadline is far.
+            try await eventually { pushes.allSatisfy { $0.reply == nil } }
+            #expect(late.count.load(ordering: .relaxed) == 0)
+
+            let removals = begin(try Self.send("c", kind: .remove), try Self.send("d", kind: .remove))
+            try await eventually { removals.allSatisfy { $0.reply?.task != nil } }
+            try cancel("c")
+            await bench.simulator.setFrozen(false, connection)
+            for await _ in outcomes.stream { break }
+            let ended = work.take(at: .now)
+            #expect(try ended.map(\.item.work.key) == [Self.send("d").key])
+            try await eventually { removals.allSatisfy { $0.reply == nil } }
         }
     }
 

@@ -59,11 +59,13 @@ struct APNsPriorityTests {
 
         // The connection allows all its streams from now on.
         add(try Self.send("first", "active"))
+        sends.flush()
         #expect(await results(1) == [.accepted])
         let connection = try #require(await bench.simulator.connections.first?.number)
         await bench.simulator.setFrozen(true, connection)
         for number in 0..<200 { add(try Self.send("mass-\(number)", number.isMultiple(of: 2) ? "active" : "passive")) }
         for number in 0..<5 { add(try Self.send("urgent-\(number)", level)) }
+        sends.flush()
         await bench.simulator.setFrozen(false, connection)
         let answers = await results(205)
         #expect(answers.count == 205 && answers.allSatisfy { $0 == .accepted })

@@ -138,11 +138,13 @@ struct APNsProviderTokenTests {
         }
         #expect(all.count == 1)
         let first = try #require(all.first ?? nil)
-        #expect(tokens.renew(refused: first, at: Self.now) == .repeated)
+        #expect(tokens.renew(refused: first.issuedAt, at: Self.now) == .repeated)
         let second = try #require(tokens.token(at: Self.now))
         #expect(second != first)
-        #expect(tokens.renew(refused: first, at: Self.now) == .repeated && tokens.token(at: Self.now) == second)
-        #expect(tokens.renew(refused: second, at: Self.now) == .clockSkew)
+        #expect(
+            tokens.renew(refused: first.issuedAt, at: Self.now) == .repeated && tokens.token(at: Self.now) == second
+        )
+        #expect(tokens.renew(refused: second.issuedAt, at: Self.now) == .clockSkew)
         tokens.hold(at: Self.now)
         #expect(tokens.token(at: Self.now.adding(milliseconds: 1_100_000)) == second)
     }

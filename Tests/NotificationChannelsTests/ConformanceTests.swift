@@ -214,9 +214,9 @@ private final class Replies {
     private var reply: ChannelReply?
 
     func cancelAfterAnswer(_ send: ChannelSend) {
-        mailbox.await(1)
-        let reply = ChannelReply(to: mailbox, 1)
+        let reply = ChannelReply(to: mailbox, SideWorkID(1, slot: 0))
         channel.begin(Issued(send, of: 0, in: 1), reply)
+        channel.flush()
         self.reply = reply
     }
 

@@ -45,6 +45,7 @@ final class Desk {
     func begin(_ new: [ChannelSend]) {
         for send in new { sends.add(Issued(send, of: 0, in: 1), within: .seconds(3600)) }
         sends.begin(at: .now) { channel.begin($0, $1) }
+        channel.flush()
     }
 
     /// Waits for the outcomes of so many sends, and begins those that waited for their end.
@@ -53,6 +54,7 @@ final class Desk {
         func take() {
             for case (let send, .answered(let result)) in sends.take(at: .now) { results.append((send.work, result)) }
             sends.begin(at: .now) { channel.begin($0, $1) }
+            channel.flush()
         }
         take()
         guard results.count < count else { return results }

@@ -228,6 +228,8 @@ final class Readdressed: DeliveryChannel, Sendable {
         channel.begin(Issued(work, of: 0, in: 1), reply)
     }
 
+    func flush() { channel.flush() }
+
     func cancel(_ reply: ChannelReply) { channel.cancel(reply) }
 
     func close() async { await channel.close() }

@@ -45,6 +45,7 @@ final class PushDesk {
             work.add(send, within: Self.patience, at: now, SystemClock.now)
             begun += 1
         }
+        work.flush()
     }
 
     /// Takes results until there is reason to end; asked after each few of them.

@@ -25,6 +25,15 @@ package struct DeviceDelivery: Hashable, Sendable {
             (self.sequence, self.device) = (sequence, device)
         }
 
+        /// - Parameters:
+        ///   - send: the attempt at an operation.
+        ///   - device: the device's name.
+        @inline(__always)
+        init(of send: ChannelSend, on device: String) {
+            (key, requestID, occurrence) = (send.key, send.requestID, send.occurrence)
+            (sequence, self.device) = (send.sequence, device)
+        }
+
         /// The members of `carillon`.
         func write(to object: inout JSONObjectWriter, _ out: inout [UInt8]) {
             object.member("application", key.application, &out)
@@ -75,6 +84,7 @@ package struct DeviceDelivery: Hashable, Sendable {
     ///   - send: the attempt at an operation.
     ///   - content: of the send.
     ///   - device: one of the send's.
+    @inline(__always)
     package init(_ send: ChannelSend, content: ArraySlice<UInt8>, to device: PresentedDevice) {
         self.init(
             id: send.id,
@@ -86,13 +96,7 @@ package struct DeviceDelivery: Hashable, Sendable {
             interruptionLevel: device.interruptionLevel,
             localization: device.localization,
             expiration: send.expiration,
-            origin: Origin(
-                key: send.key,
-                requestID: send.requestID,
-                occurrence: send.occurrence,
-                sequence: send.sequence,
-                device: device.name
-            )
+            origin: Origin(of: send, on: device.name)
         )
     }
 }

@@ -11,6 +11,8 @@ package struct ChannelSends {
         let name: ChannelName
         var work: Work
         var pace = SendPace()
+        /// How many sends the channel has begun since the last flush.
+        var unflushed = 0
 
         /// How much more may be added. While the channel is brisk, what it cannot begin soon is better left in the topic: each
         /// send that a checkpoint finds unfinished is written to `state` twice.
@@ -19,6 +21,10 @@ package struct ChannelSends {
             return pace.lately < ahead ? work.room : min(work.room, max(0, ahead - work.count))
         }
     }
+
+    /// How many sends a channel may leave until they are flushed: an event loop that is woken for each does little else, and
+    /// these take the lane about a millisecond.
+    private static let mostUnflushed = 32
 
     // Read in place, by index: a copy of a desk counts all that it refers to, in each turn.
     private var desks: [Desk] = []
@@ -77,16 +83,32 @@ package struct ChannelSends {
 
     private mutating func begin(_ index: Int, at now: ContinuousClock.Instant, _ clock: () -> Timestamp) {
         let (channel, spans) = (desks[index].channel, spans)
+        var unflushed = desks[index].unflushed
         desks[index].work.begin(at: now) { send, reply in
             // It may have waited for long. The center finds that it has expired.
             guard send.work.expiration.map({ $0 > clock() }) ?? true else { return reply(.deferred(retryAfter: nil)) }
             channel.begin(spans?.begin(send) ?? send, reply)
+            unflushed += 1
+            if unflushed == Self.mostUnflushed {
+                unflushed = 0
+                channel.flush()
+            }
         }
+        desks[index].unflushed = unflushed
     }
 
-    /// Begins what the channels have room for again.
+    /// Begins what the channels have room for again, and lets them send it.
     package mutating func beginWaiting(at now: ContinuousClock.Instant, _ clock: () -> Timestamp) {
         for index in desks.indices where desks[index].work.mayBegin { begin(index, at: now, clock) }
+        flush()
+    }
+
+    /// Lets the channels send what they have begun, before the caller waits or does other work.
+    package mutating func flush() {
+        for index in desks.indices where desks[index].unflushed > 0 {
+            desks[index].unflushed = 0
+            desks[index].channel.flush()
+        }
     }
 
     /// Withdraws a send that has not begun.

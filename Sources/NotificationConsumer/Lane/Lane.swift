@@ -174,6 +174,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             try takeOutcomes()
             endCatchUps(isReadingHeld: isHeld)
             if held != .everything { try fireTimers() }
+            sends.flush()
             try serveReports(within: .zero)
         } else {
             try awaitAcknowledgements(within: .milliseconds(2))

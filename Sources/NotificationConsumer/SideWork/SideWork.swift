@@ -24,6 +24,11 @@ package struct SideWork<Item, Outcome: Sendable> {
         let time: Duration
     }
 
+    private struct UnderWay {
+        let item: Item
+        let reply: Reply
+    }
+
     /// How much work may be in progress.
     let concurrency: Int
     /// By how much work of the highest priority may exceed it: it does not wait for others to end.
@@ -34,7 +39,11 @@ package struct SideWork<Item, Outcome: Sendable> {
     private var waiting = WorkQueue<Waiting>()
     /// nil for no limit.
     private var rate: WorkRate?
-    private var underWay: [UInt64: Item] = [:]
+    /// By slot; nil in a free one.
+    private var underWay: [UnderWay?] = []
+    /// By slot: the number of its work, 0 in a free one. Apart, so that nothing is counted to read it.
+    private var numbers: [UInt64] = []
+    private var free: [Int] = []
     private(set) var deadlines = WorkDeadlines()
     private var withdrawn: [Item] = []
     private var lastNumber: UInt64 = 0
@@ -50,18 +59,19 @@ package struct SideWork<Item, Outcome: Sendable> {
         (self.rate, self.mailbox) = (rate, mailbox)
     }
 
+    private var underWayCount: Int { underWay.count - free.count }
     /// The amount of unfinished work.
-    var count: Int { waiting.count + underWay.count }
+    var count: Int { waiting.count + underWayCount }
     /// How much more work may be added.
     var room: Int { max(0, bound - count) }
 
     /// Whether work waits that the concurrency allows to begin.
-    var mayBegin: Bool { !waiting.isEmpty && (underWay.count < concurrency || mayBeginHigh) }
+    var mayBegin: Bool { !waiting.isEmpty && (underWayCount < concurrency || mayBeginHigh) }
 
-    private var mayBeginHigh: Bool { underWay.count < concurrency + reserve && waiting.hasHigh }
+    private var mayBeginHigh: Bool { underWayCount < concurrency + reserve && waiting.hasHigh }
 
     private mutating func popFirst() -> Waiting? {
-        underWay.count < concurrency ? waiting.popFirst() : waiting.popHigh()
+        underWayCount < concurrency ? waiting.popFirst() : waiting.popHigh()
     }
 
     /// Queues work that may take this long once it has started.
@@ -72,7 +82,7 @@ package struct SideWork<Item, Outcome: Sendable> {
         within time: Duration,
         priority: @autoclosure () -> WorkPriority = .normal
     ) {
-        let mustWait = !waiting.isEmpty || underWay.count >= concurrency || rate != nil
+        let mustWait = !waiting.isEmpty || underWayCount >= concurrency || rate != nil
         waiting.append(Waiting(item: item, time: time), mustWait ? priority() : .normal)
     }
 
@@ -82,17 +92,30 @@ package struct SideWork<Item, Outcome: Sendable> {
     package mutating func begin(at now: ContinuousClock.Instant, _ start: (Item, Reply) -> Void) {
         while mayBegin, rate?.take(at: now) ?? true, let next = popFirst() {
             lastNumber += 1
-            underWay[lastNumber] = next.item
-            deadlines.insert(lastNumber, at: now.advanced(by: next.time))
-            mailbox.await(lastNumber)
-            start(next.item, Reply(to: mailbox, lastNumber))
+            let reply = Reply(to: mailbox, SideWorkID(lastNumber, slot: free.popLast() ?? underWay.count))
+            if reply.id.slot == underWay.count {
+                underWay.append(nil)
+                numbers.append(0)
+            }
+            underWay[reply.id.slot] = UnderWay(item: next.item, reply: reply)
+            numbers[reply.id.slot] = lastNumber
+            deadlines.insert(reply.id, at: now.advanced(by: next.time))
+            start(next.item, reply)
         }
-        deadlines.bound(underWay: underWay.count) { [underWay] in underWay[$0] != nil }
+        deadlines.bound(underWay: underWayCount) { [numbers] in numbers[$0.slot] == $0.number }
+    }
+
+    /// - Returns: nil when it is not under way any more.
+    private mutating func end(_ id: SideWorkID) -> UnderWay? {
+        guard numbers[id.slot] == id.number else { return nil }
+        numbers[id.slot] = 0
+        free.append(id.slot)
+        return underWay[id.slot].take()
     }
 
     /// When the next work in progress times out, or the rate allows queued work to begin.
     mutating func nextInstant(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let deadline = deadlines.next { [underWay] in underWay[$0] != nil }
+        let deadline = deadlines.next { [numbers] in numbers[$0.slot] == $0.number }
         guard mayBegin, let begin = rate?.next(at: now) else { return deadline }
         return deadline.map { min($0, begin) } ?? begin
     }
@@ -102,17 +125,17 @@ package struct SideWork<Item, Outcome: Sendable> {
     package mutating func take(at now: ContinuousClock.Instant) -> [(item: Item, ending: Ending)] {
         var ended: [(item: Item, ending: Ending)] = withdrawn.map { ($0, .withdrawn) }
         if !withdrawn.isEmpty { withdrawn = [] }
-        for (number, outcome) in mailbox.take() {
-            if let item = underWay.removeValue(forKey: number) {
-                ended.append((item, .answered(outcome)))
+        for (id, outcome) in mailbox.take() {
+            if let answered = end(id) {
+                ended.append((answered.item, .answered(outcome)))
             } else {
                 mailbox.noteLate()
             }
         }
-        while let number = deadlines.popPassed(at: now) {
-            guard let item = underWay.removeValue(forKey: number) else { continue }
-            mailbox.forget(number)
-            ended.append((item, .timedOut(Reply(to: mailbox, number))))
+        while let id = deadlines.popPassed(at: now) {
+            guard let late = end(id) else { continue }
+            late.reply.abandon()
+            ended.append((late.item, .timedOut(late.reply)))
         }
         return ended
     }
@@ -128,11 +151,8 @@ package struct SideWork<Item, Outcome: Sendable> {
     mutating func cancel(where isNeedless: (Item) -> Bool) -> [Reply] {
         _ = waiting.remove { isNeedless($0.item) }
         withdrawn.removeAll(where: isNeedless)
-        let numbers = underWay.filter { isNeedless($0.value) }.keys.sorted()
-        for number in numbers {
-            underWay[number] = nil
-            mailbox.forget(number)
-        }
-        return numbers.map { Reply(to: mailbox, $0) }
+        let needless = underWay.compactMap { $0 }.filter { isNeedless($0.item) }.map(\.reply)
+        for reply in needless where end(reply.id) != nil { reply.abandon() }
+        return needless.sorted { $0.id.number < $1.id.number }
     }
 }

@@ -1,4 +1,4 @@
-// The standard library's `withUnsafeBytes` loses the type of the error; these keep it.
+// The standard library's `withUnsafeBytes` loses the type of the error; `withUnsafeBufferPointer` keeps it.
 
 extension Array where Element == UInt8 {
     /// Calls the body with the bytes, which are borrowed until it returns.
@@ -6,10 +6,7 @@ extension Array where Element == UInt8 {
     public func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
-        let result: Result<Value, ModelError> = withUnsafeBytes { bytes in
-            do throws(ModelError) { return .success(try body(bytes)) } catch { return .failure(error) }
-        }
-        return try result.get()
+        try withUnsafeBufferPointer { bytes throws(ModelError) in try body(UnsafeRawBufferPointer(bytes)) }
     }
 }
 
@@ -19,10 +16,7 @@ extension ArraySlice where Element == UInt8 {
     public func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
-        let result: Result<Value, ModelError> = withUnsafeBytes { bytes in
-            do throws(ModelError) { return .success(try body(bytes)) } catch { return .failure(error) }
-        }
-        return try result.get()
+        try withUnsafeBufferPointer { bytes throws(ModelError) in try body(UnsafeRawBufferPointer(bytes)) }
     }
 }
 

@@ -13,11 +13,21 @@ final class HeldChannel: DeliveryChannel {
     private(set) var begun = 0
     /// How many of them were cancelled.
     private(set) var cancelled = 0
+    /// How many were begun since the last flush.
+    private(set) var unflushed = 0
+    /// How many were begun before each flush.
+    private(set) var flushes: [Int] = []
 
     func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         begun += 1
+        unflushed += 1
         sends.append(send)
         replies.append(reply)
+    }
+
+    func flush() {
+        flushes.append(unflushed)
+        unflushed = 0
     }
 
     func cancel(_ reply: ChannelReply) {

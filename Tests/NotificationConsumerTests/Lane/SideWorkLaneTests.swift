@@ -107,6 +107,27 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
+    @Test func `what a turn has begun is flushed at its end, and before when it is much`() throws {
+        let lane = try lane(over: MemoryLink(broker))
+        for number in 0..<70 { ask(for: "\(number)") }
+        try lane.turn()
+        #expect(channel.begun == 70 && channel.flushes == [32, 32, 6])
+        channel.accept()
+        try settle(lane)
+        #expect(channel.flushes.count == 3, "nothing was begun since")
+
+        let value =
+            #"{"requestId":"later","content":{"title":"T"},"trigger":{"type":"timeInterval","timeInterval":60}}"#
+        broker.requests[0].records.append((key("later").encoded, Array(value.utf8)))
+        try settle(lane)
+        for _ in 0..<1_000 where channel.begun == 70 { try lane.turn() }
+        #expect(channel.begun == 71 && channel.flushes.last == 1, "by a timer")
+        channel.answer(.failed(retryAfter: nil))
+        for _ in 0..<10_000 where channel.begun == 71 { try lane.turn() }
+        #expect(channel.begun == 72 && channel.flushes.count == 5, "again")
+        lane.close()
+    }
+
     @Test func `a poll does not wait if an outcome has arrived before`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)

@@ -66,6 +66,23 @@ struct HTTP2PoolTests {
         try await server.stop()
     }
 
+    @Test func `what is written goes out when it is flushed, and the first of it says that it must be`() async throws {
+        let server = HTTP2TestServer { $0.answer() }
+        let client = try HTTP2TestClient(port: await server.start())
+        let outcomes = Mutex<[HTTP2TestClient.Outcome]>([])
+        let written = (0..<3).map { number in
+            client.pool.write(client.request("/\(number)") { outcome in outcomes.withLock { $0.append(outcome) } })
+        }
+        #expect(written == [true, false, false])
+        #expect(client.pool.usage.waiting == 0 && client.pool.usage.inFlight == 0, "the pool does not know them")
+        client.pool.flush()
+        try await eventually { outcomes.withLock { $0.count } == 3 }
+        #expect(outcomes.withLock { $0.allSatisfy { $0.status == 200 } })
+        #expect(client.pool.write(client.request { _ in }), "again after they were taken")
+        await client.close()
+        try await server.stop()
+    }
+
     @Test func `nothing is sent before the first SETTINGS, however long they take`() async throws {
         let gate = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
         let server = HTTP2TestServer(beforeSettings: { _ in gate.futureResult }) { $0.answer() }

@@ -24,19 +24,12 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         package init() {}
     }
 
-    /// A push without its answer.
-    private struct Active {
-        let sender: APNsSenders.Sender
-        let request: HTTP2Request
-        /// Whether other replies wait for it, too.
-        let isShared: Bool
-    }
-
     private struct Contents {
         var senders: APNsSenders
         var budget = RetryBudget()
         var removals = APNsRemovalBatches()
-        var active: [ChannelReply: Active] = [:]
+        /// Pools with pushes of which their event loops have not been told.
+        var untold: [HTTP2Pool] = []
         var isClosed = false
     }
 
@@ -95,15 +88,16 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         guard let registration = send.work.registration else { return reply(.rejected(.unsupportedForm)) }
         let name = send.work.key.application
         let now = world.wall()
-        let route = contents.withLock { contents in
+        let (route, isClosed) = contents.withLock { contents in
             contents.budget.noteFirstAttempt()
-            return contents.senders[name]
+            return (contents.senders[name], contents.isClosed)
         }
+        guard !isClosed else { return end([reply], .deferred(retryAfter: nil), .failed) }
         if let pause = stops.pause(of: name, at: now) { return end([reply], .deferred(retryAfter: pause), .stopped) }
         guard case .remove = send.work.kind, send.activity == nil, route?.application.removal == .ask else {
-            return push(send.work, to: registration, route, reply, at: now)
+            return push(send, to: registration, route, reply, at: now)
         }
-        switch contents.withLock({ $0.removals.add(send.work, registration, reply) }) {
+        switch contents.withLock({ $0.removals.add(send, registration, reply) }) {
         case .wait: break
         case .send(let batch): askToRemove(batch, route)
         case .begin:
@@ -112,33 +106,36 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         }
     }
 
+    package func flush() {
+        let pools = contents.withLock { contents in
+            guard !contents.untold.isEmpty else { return [] as [HTTP2Pool] }
+            defer { contents.untold.removeAll(keepingCapacity: true) }
+            return contents.untold
+        }
+        for pool in pools { pool.flush() }
+    }
+
     /// Sends the push of one operation.
     private func push(
-        _ send: ChannelSend,
+        _ issued: Issued<ChannelSend>,
         to registration: DeviceRegistration,
         _ route: APNsSenders.Route?,
         _ reply: ChannelReply,
         at now: Timestamp
     ) {
-        start(send, to: registration, route, [reply], at: now) { application, bundle throws(ModelError) in
-            let device = try send.devices.map(PresentedDevice.init(list:)) ?? PresentedDevice(name: "")
-            if let activity = send.activity {
-                return try APNsPush(send, activity, to: device, registration, bundle: bundle)
+        start(issued, to: registration, route, [reply], at: now) { application, bundle throws(ModelError) in
+            let device = try issued.work.devices.map(PresentedDevice.init(list:)) ?? PresentedDevice(name: "")
+            if let activity = issued.work.activity {
+                return try APNsPush(issued.work, activity, to: device, registration, bundle: bundle)
             }
-            switch send.kind {
+            switch issued.work.kind {
             case .deliver(let content):
-                let delivery = DeviceDelivery(send, content: content, to: device)
+                let delivery = DeviceDelivery(issued.work, content: content, to: device)
                 return try APNsPush(delivery, bundle: bundle, oversize: application.oversize)
             case .remove:
                 guard case .overwrite(let text) = application.removal else { return nil }
-                let origin = DeviceDelivery.Origin(
-                    key: send.key,
-                    requestID: send.requestID,
-                    occurrence: send.occurrence,
-                    sequence: send.sequence,
-                    device: device.name
-                )
-                return try APNsRemoval.overwrite(with: text, id: send.id, origin: origin, bundle: bundle)
+                let origin = DeviceDelivery.Origin(of: issued.work, on: device.name)
+                return try APNsRemoval.overwrite(with: text, id: issued.work.id, origin: origin, bundle: bundle)
             }
         }
     }
@@ -154,22 +151,25 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     /// Sends the removals of a device that were collected.
     private func askToRemove(_ batch: APNsRemovalBatches.Batch, _ route: APNsSenders.Route?) {
         start(batch.send, to: batch.registration, route, batch.replies, at: world.wall()) { _, bundle in
-            APNsRemoval.request(batch.items, id: batch.send.id, bundle: bundle)
+            APNsRemoval.request(batch.items, id: batch.send.work.id, bundle: bundle)
         }
+        flush()
     }
 
+    /// Writes a push; ``flush()`` must follow.
+    ///
     /// - Parameters:
-    ///   - send: decides the application and the priority.
+    ///   - issued: decides the application and the priority.
     ///   - make: the push, by the settings of the application and the app's bundle identifier.
     private func start(
-        _ send: ChannelSend,
+        _ issued: Issued<ChannelSend>,
         to registration: DeviceRegistration,
         _ route: APNsSenders.Route?,
         _ replies: [ChannelReply],
         at now: Timestamp,
         _ make: (APNsApplication, _ bundle: String) throws(ModelError) -> APNsPush?
     ) {
-        let name = send.key.application
+        let name = issued.work.key.application
         guard let route else { return stop(name, because: "it is not in \(APNsApplicationsFile.setting)", replies) }
         // Anyone who registers a device names its app: that must not stop the others.
         guard let bundle = route.application.bundle(registration.bundleIdentifier) else {
@@ -185,28 +185,27 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             return end(replies, .rejected(error.reason == .payloadTooLarge ? .payloadTooLarge : .rejected), .rejected)
         }
         for change in push.changes { metrics.count(change) }
-        self.send(
-            APNsFlight(
-                application: name,
-                route: route,
-                push: push,
-                success: ChannelResult(
-                    takenFor: send.kind,
-                    lacking: push.changes,
-                    removal: route.application.removal == .ask || send.activity != nil ? .requested : .overwritten
-                ),
-                token: registration.token,
-                priority: send.priority(of: push.level),
-                replies: replies
+        let flight = APNsFlight(
+            application: name,
+            route: route,
+            push: push,
+            success: ChannelResult(
+                takenFor: issued.work.kind,
+                lacking: push.changes,
+                removal: route.application.removal == .ask || issued.work.activity != nil ? .requested : .overwritten
             ),
-            APNsAttempt(to: registration.environment ?? .production, at: now),
-            at: now
+            token: registration.token,
+            priority: issued.work.priority(of: push.level),
+            replies: replies
         )
+        for reply in replies { reply.task = flight }
+        write(flight, APNsAttempt(to: registration.environment ?? .production, at: now), at: now)
     }
 
-    private func send(_ flight: APNsFlight, _ attempt: APNsAttempt, at now: Timestamp) {
+    /// Writes a push as an attempt; ``flush()`` must follow.
+    private func write(_ flight: APNsFlight, _ attempt: APNsAttempt, at now: Timestamp) {
         // Nor does its environment.
-        guard let sender = flight.route.senders[attempt.environment] else {
+        guard let sender = flight.route[attempt.environment] else {
             return end(flight.replies, .rejected(.unsupportedForm), .rejected)
         }
         let token: ProviderTokens.Token?
@@ -219,6 +218,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
                 return stop(flight.application, attempt.environment, because: text, flight.replies)
             }
         }
+        // Not the token itself, nor the sender: each that a push refers to is counted by two threads in turn.
+        let signedAt = token?.issuedAt
         let request = HTTP2Request(
             flight.push.fields(
                 to: flight.token,
@@ -229,42 +230,33 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             priority: HTTP2Request.Priority(flight.priority),
             by: .now() + .nanoseconds(configuration.timeout.nanoseconds)
         ) { result in
-            self.ended(flight, attempt, sender, token, result)
+            self.ended(flight, attempt, signedAt, result)
         }
-        let active = Active(sender: sender, request: request, isShared: flight.replies.count > 1)
-        let isWanted = contents.withLock { contents in
-            guard !contents.isClosed else { return false }
-            for reply in flight.replies { contents.active[reply] = active }
-            return true
+        if flight.begin(request, in: attempt.environment), sender.pool.write(request) {
+            contents.withLock { $0.untold.append(sender.pool) }
         }
-        guard isWanted else { return end(flight.replies, .deferred(retryAfter: nil), .failed) }
-        sender.pool.send(request)
     }
 
+    /// - Parameter signedAt: `iat` of the provider token; nil without one.
     private func ended(
         _ flight: APNsFlight,
         _ attempt: APNsAttempt,
-        _ sender: APNsSenders.Sender,
-        _ token: ProviderTokens.Token?,
+        _ signedAt: Int64?,
         _ result: Result<HTTP2Answer, OutboundFailure>
     ) {
         switch result {
         case .success(let answer):
             let known = APNsAnswer(status: answer.status, body: Array(buffer: answer.body), header: answer.field)
-            let action = note(known, sender, token, answer.connection)
+            let sender = flight.route[attempt.environment]
+            let action = sender.map { note(known, $0, signedAt, answer.connection) } ?? known.action
             let (application, environment, now) = (flight.application, attempt.environment, world.wall())
             if action == .accept { stops.resume(application, environment, at: now) }
             if action == .stop { stops.stop(application, environment, because: known.why, at: now) }
-            if contents.withLock({ Self.take(flight, from: &$0) }) { follow(flight, attempt, known, action) }
+            if flight.endAttempt() { follow(flight, attempt, known, action) }
         case .failure(let failure):
-            guard contents.withLock({ Self.take(flight, from: &$0) }) else { return }
+            guard flight.endAttempt() else { return }
             end(flight.replies, failure.result, failure.isSent ? .unanswered : .failed)
         }
-    }
-
-    /// - Returns: whether anyone waits for the end of a push.
-    private static func take(_ flight: APNsFlight, from contents: inout Contents) -> Bool {
-        flight.replies.count { contents.active.removeValue(forKey: $0) != nil } > 0
     }
 
     /// Does what an answer means for the connection and its credentials.
@@ -273,7 +265,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     private func note(
         _ answer: APNsAnswer,
         _ sender: APNsSenders.Sender,
-        _ token: ProviderTokens.Token?,
+        _ signedAt: Int64?,
         _ connection: HTTP2ConnectionID
     ) -> APNsAction {
         let action = answer.action
@@ -281,7 +273,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         if action.closesConnection { sender.pool.retire(connection) }
         guard case .tokens(let tokens) = sender.credentials else { return action }
         if action == .keepToken { tokens.hold(at: world.wall()) }
-        if action == .renewToken, let token, tokens.renew(refused: token, at: world.wall()) == .clockSkew {
+        if action == .renewToken, let signedAt, tokens.renew(refused: signedAt, at: world.wall()) == .clockSkew {
             return .stop
         }
         return action
@@ -289,28 +281,22 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
 
     private func follow(_ flight: APNsFlight, _ attempt: APNsAttempt, _ answer: APNsAnswer, _ action: APNsAction) {
         var next = attempt
-        let hasOther = flight.route.senders[attempt.environment.other] != nil
+        let hasOther = flight.route[attempt.environment.other] != nil
         let step = next.step(after: answer, action, hasOther: hasOther) {
             contents.withLock { $0.budget.takeRepeat() }
         }
         switch step {
         case .end(.accepted): end(flight.replies, flight.success, .accepted)
         case .end(let result): end(flight.replies, result, PushMetrics.Outcome(result))
-        case .again, .toOtherEnvironment: send(flight, next, at: world.wall())
+        case .again, .toOtherEnvironment:
+            write(flight, next, at: world.wall())
+            flush()
         }
     }
 
     package func cancel(_ reply: ChannelReply) {
-        let active = contents.withLock { contents -> Active? in
-            guard let active = contents.active.removeValue(forKey: reply) else {
-                contents.removals.cancel(reply)
-                return nil
-            }
-            // A push that asks for several removals goes on for the others.
-            let isNeeded = active.isShared && contents.active.values.contains { $0.request === active.request }
-            return isNeeded ? nil : active
-        }
-        if let active { active.sender.pool.cancel(active.request) }
+        if let task = reply.task { return task.cancel() }
+        contents.withLock { $0.removals.cancel(reply) }
     }
 
     // MARK: - Ends
@@ -318,6 +304,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     private func end(_ replies: [ChannelReply], _ result: ChannelResult, _ outcome: PushMetrics.Outcome) {
         for reply in replies {
             metrics.count(outcome)
+            reply.task = nil
             reply(result)
         }
     }
@@ -376,32 +363,6 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     private func collect(_ page: inout MetricsPage) {
         let senders = contents.withLock { $0.senders.all }
         metrics.collect(senders.map(\.pool.usage), stopped: stops.count, &page)
-    }
-}
-
-/// A push on its way, for each of its attempts.
-final class APNsFlight: Sendable {
-    let application: String
-    let route: APNsSenders.Route
-    let push: APNsPush
-    /// When APNs takes it.
-    let success: ChannelResult
-    let token: String
-    let priority: WorkPriority
-    /// Several for removals that share it.
-    let replies: [ChannelReply]
-
-    init(
-        application: String,
-        route: APNsSenders.Route,
-        push: APNsPush,
-        success: ChannelResult,
-        token: String,
-        priority: WorkPriority,
-        replies: [ChannelReply]
-    ) {
-        (self.application, self.route, self.push, self.success) = (application, route, push, success)
-        (self.token, self.priority, self.replies) = (token, priority, replies)
     }
 }
 

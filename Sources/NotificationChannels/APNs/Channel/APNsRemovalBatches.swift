@@ -6,7 +6,7 @@ struct APNsRemovalBatches: Sendable {
     /// Removals for one device.
     struct Batch: Sendable {
         /// Of the first one.
-        let send: ChannelSend
+        let send: Issued<ChannelSend>
         let registration: DeviceRegistration
         var items: [APNsRemoval.Item] = []
         var replies: [ChannelReply] = []
@@ -38,10 +38,10 @@ struct APNsRemovalBatches: Sendable {
     private var batches: [Device: Batch] = [:]
 
     /// Adds a removal to those of its device.
-    mutating func add(_ send: ChannelSend, _ registration: DeviceRegistration, _ reply: ChannelReply) -> Next {
-        let device = Device(send, registration)
+    mutating func add(_ send: Issued<ChannelSend>, _ registration: DeviceRegistration, _ reply: ChannelReply) -> Next {
+        let device = Device(send.work, registration)
         var batch = batches[device] ?? Batch(send: send, registration: registration)
-        batch.items.append(.init(key: send.key, sequence: send.sequence))
+        batch.items.append(.init(key: send.work.key, sequence: send.work.sequence))
         batch.replies.append(reply)
         guard batch.items.count < APNsRemoval.maximumItems else {
             batches[device] = nil

@@ -58,10 +58,19 @@ struct APNsSenders: Sendable {
     /// An application, and where its pushes go. Each push on its way has it: copies of a struct would count all its members.
     final class Route: Sendable {
         let application: APNsApplication
-        let senders: [DeviceRegistration.Environment: Sender]
+        private let production: Sender?
+        private let development: Sender?
 
         init(_ application: APNsApplication, _ senders: [DeviceRegistration.Environment: Sender]) {
-            (self.application, self.senders) = (application, senders)
+            (self.application, production, development) = (application, senders[.production], senders[.development])
+        }
+
+        /// - Returns: nil when the application has no credentials for the environment.
+        subscript(environment: DeviceRegistration.Environment) -> Sender? {
+            switch environment {
+            case .production: production
+            case .development: development
+            }
         }
     }
 

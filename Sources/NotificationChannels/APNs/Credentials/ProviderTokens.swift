@@ -78,9 +78,11 @@ package final class ProviderTokens: Sendable {
     }
 
     /// APNs refused a token as `ExpiredProviderToken`. The connection that said so must be closed: it goes on refusing.
-    package func renew(refused: Token, at now: Timestamp) -> Renewal {
+    ///
+    /// - Parameter issuedAt: of the token.
+    package func renew(refused issuedAt: Int64, at now: Timestamp) -> Renewal {
         contents.withLock { contents in
-            switch contents.schedule.renew(refused: refused.issuedAt, at: now.rawValue / 1000) {
+            switch contents.schedule.renew(refused: issuedAt, at: now.rawValue / 1000) {
             case .renewed, .superseded: .repeated
             case .clockSkew: .clockSkew
             }
