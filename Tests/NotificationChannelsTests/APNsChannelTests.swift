@@ -90,14 +90,14 @@ struct APNsChannelTests {
                     onLate: { late.count.add(1, ordering: .relaxed) }
                 )
             )
-            func begin(_ sends: ChannelSend...) -> [Held] {
+            func begin(_ sends: ChannelSend..., flushing: Bool = true) -> [Held] {
                 var held: [Held] = []
                 for send in sends { work.add(Issued(send, of: 0, in: 1), within: .seconds(3600)) }
                 work.begin(at: .now) {
                     bench.channel.begin($0, $1)
                     held.append(Held($1))
                 }
-                bench.channel.flush()
+                if flushing { bench.channel.flush() }
                 return held
             }
             func cancel(_ name: String) throws {
@@ -111,9 +111,9 @@ struct APNsChannelTests {
 
             let connection = try #require(await bench.simulator.connections.first?.number)
             await bench.simulator.setFrozen(true, connection)
-            let pushes = begin(try Self.send("a"), try Self.send("b"))
-            try cancel("a")
-            try cancel("b")
+            let pushes =
+                begin(try Self.send("a"), try Self.send("b")) + begin(try Self.send("unflushed"), flushing: false)
+            for name in ["a", "b", "unflushed"] { try cancel(name) }
             // The pool has ended it: no answer comes, and its deadline is far.
             try await eventually { pushes.allSatisfy { $0.reply == nil } }
             #expect(late.count.load(ordering: .relaxed) == 0)

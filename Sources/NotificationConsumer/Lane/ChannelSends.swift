@@ -22,8 +22,8 @@ package struct ChannelSends {
         }
     }
 
-    /// How many sends a channel may leave until they are flushed: an event loop that is woken for each does little else, and
-    /// these take the lane about a millisecond.
+    /// How many sends a channel may leave until they are flushed: to wake its thread takes system calls of both. The lane
+    /// needs about a millisecond for so many.
     private static let mostUnflushed = 32
 
     // Read in place, by index: a copy of a desk counts all that it refers to, in each turn.

@@ -295,8 +295,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     }
 
     package func cancel(_ reply: ChannelReply) {
-        if let task = reply.task { return task.cancel() }
-        contents.withLock { $0.removals.cancel(reply) }
+        guard let task = reply.task else { return contents.withLock { $0.removals.cancel(reply) } }
+        task.cancel()
+        // It may have been written and not flushed, which nobody does any more when a lane has failed.
+        flush()
     }
 
     // MARK: - Ends

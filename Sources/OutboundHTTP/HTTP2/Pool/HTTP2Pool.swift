@@ -67,8 +67,7 @@ package final class HTTP2Pool: Sendable {
         if write(request) { flush() }
     }
 
-    /// Adds a request without waking the event loop, for a caller that has several: each time costs both threads more than a
-    /// request does.
+    /// Adds a request without waking the event loop, for a caller that has several.
     ///
     /// - Returns: whether ``flush()`` must follow, without delay; it is enough after the last one.
     package func write(_ request: HTTP2Request) -> Bool { inbox.add(request) }
