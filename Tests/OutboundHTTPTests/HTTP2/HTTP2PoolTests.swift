@@ -83,6 +83,24 @@ struct HTTP2PoolTests {
         try await server.stop()
     }
 
+    @Test func `what was written and not flushed holds up nothing: neither its cancel nor the next request`()
+        async throws
+    {
+        let server = HTTP2TestServer { $0.answer() }
+        let client = try HTTP2TestClient(port: await server.start())
+        let outcomes = Mutex<[HTTP2TestClient.Outcome]>([])
+        let request = client.request { outcome in outcomes.withLock { $0.append(outcome) } }
+        #expect(client.pool.write(request))
+        client.pool.cancel(request)
+        try await eventually { outcomes.withLock { $0.count } == 1 }
+        #expect(outcomes.withLock { $0.first?.failure?.clientCode } == .cancelled)
+        #expect(client.pool.write(client.request { outcome in outcomes.withLock { $0.append(outcome) } }))
+        #expect(await client.answer().status == 200)
+        try await eventually { outcomes.withLock { $0.count } == 2 }
+        await client.close()
+        try await server.stop()
+    }
+
     @Test func `nothing is sent before the first SETTINGS, however long they take`() async throws {
         let gate = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
         let server = HTTP2TestServer(beforeSettings: { _ in gate.futureResult }) { $0.answer() }

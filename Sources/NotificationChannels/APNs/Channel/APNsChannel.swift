@@ -295,10 +295,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     }
 
     package func cancel(_ reply: ChannelReply) {
-        guard let task = reply.task else { return contents.withLock { $0.removals.cancel(reply) } }
-        task.cancel()
-        // It may have been written and not flushed, which nobody does any more when a lane has failed.
-        flush()
+        if let task = reply.task { return task.cancel() }
+        contents.withLock { $0.removals.cancel(reply) }
     }
 
     // MARK: - Ends

@@ -64,23 +64,23 @@ package final class HTTP2Pool: Sendable {
 
     /// Sends a request as soon as a connection has a stream for it.
     package func send(_ request: HTTP2Request) {
-        if write(request) { flush() }
+        if inbox.add(request) { proceed() }
     }
 
     /// Adds a request without waking the event loop, for a caller that has several.
     ///
     /// - Returns: whether ``flush()`` must follow, without delay; it is enough after the last one.
-    package func write(_ request: HTTP2Request) -> Bool { inbox.add(request) }
+    package func write(_ request: HTTP2Request) -> Bool { inbox.write(request) }
 
     /// Lets the event loop take what was written.
     package func flush() {
-        eventLoop.execute { [core] in core.value.proceed() }
+        if inbox.flush() { proceed() }
     }
 
     /// Nobody waits for the result any more. What waits is not sent, and a stream is reset; the result is `cancelled`, unless
     /// there is one already.
     package func cancel(_ request: HTTP2Request) {
-        if inbox.cancel(request) { flush() }
+        if inbox.cancel(request) { proceed() }
     }
 
     /// The connection gets no further request, and is closed when the last one has ended. Call it within `onEnd` for an answer
@@ -91,7 +91,7 @@ package final class HTTP2Pool: Sendable {
         } else {
             eventLoop.execute { [core] in core.value.plan.retire(connection, .requested) }
         }
-        flush()
+        proceed()
     }
 
     /// Sends nothing more: what waits fails with `cancelled`, and what has no answer at the deadline, too. Then all connections
@@ -102,5 +102,9 @@ package final class HTTP2Pool: Sendable {
         let promise = eventLoop.makePromise(of: Void.self)
         eventLoop.execute { [core] in core.value.shutdown(by: deadline, promise) }
         try? await promise.futureResult.get()
+    }
+
+    private func proceed() {
+        eventLoop.execute { [core] in core.value.proceed() }
     }
 }

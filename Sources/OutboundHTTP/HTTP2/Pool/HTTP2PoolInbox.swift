@@ -5,13 +5,12 @@ final class HTTP2PoolInbox: Sendable {
     private struct Contents {
         var requests: [HTTP2Request] = []
         var cancelled: [HTTP2Request] = []
-        /// The loop has been told.
-        var isAwaited = false
+        var isTold = false
 
         /// - Returns: Whether the loop must be told.
         mutating func tell() -> Bool {
-            defer { isAwaited = true }
-            return !isAwaited
+            defer { isTold = true }
+            return !isTold
         }
     }
 
@@ -26,6 +25,19 @@ final class HTTP2PoolInbox: Sendable {
         }
     }
 
+    /// Adds a request of which the loop need not be told before `flush`.
+    ///
+    /// - Returns: Whether `flush` must follow: nobody else has to call it, nor is the loop told.
+    func write(_ request: HTTP2Request) -> Bool {
+        contents.withLock { contents in
+            contents.requests.append(request)
+            return contents.requests.count == 1 && !contents.isTold
+        }
+    }
+
+    /// - Returns: As `add`; false when nothing was written.
+    func flush() -> Bool { contents.withLock { !$0.requests.isEmpty && $0.tell() } }
+
     /// - Returns: As `add`.
     func cancel(_ request: HTTP2Request) -> Bool {
         contents.withLock { contents in
@@ -37,7 +49,7 @@ final class HTTP2PoolInbox: Sendable {
     /// Requests in the order in which they were added, and those that nobody waits for.
     func take() -> (requests: [HTTP2Request], cancelled: [HTTP2Request]) {
         contents.withLock { contents in
-            contents.isAwaited = false
+            contents.isTold = false
             guard !contents.requests.isEmpty || !contents.cancelled.isEmpty else { return ([], []) }
             defer { (contents.requests, contents.cancelled) = ([], []) }
             return (contents.requests, contents.cancelled)
