@@ -77,12 +77,7 @@ struct KilledConsumerTests {
 
     /// How many requests are below the last markers, which have the offsets of the other inputs, too.
     private static func positions(_ state: ByteTopics, of requests: String) -> Int {
-        var last: [Int: Int] = [:]
-        for record in state.records where record.key == Data("marker".utf8) {
-            let offsets = record.value.flatMap(JSONText.object)?["offsets"] as? [String: Int]
-            last[record.partition] = offsets?[requests]
-        }
-        return last.values.reduce(0, +)
+        state.markers.values.reduce(0) { $0 + ($1[requests] ?? 0) }
     }
 
     /// In a new group: the embedded broker admits a first member immediately, but not one that follows a killed member.

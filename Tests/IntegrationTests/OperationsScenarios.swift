@@ -244,10 +244,7 @@ extension ServiceScenarios {
         // Every partition with records has a marker before the restart.
         try await eventually("every partition has a marker", orSay: { stack.consumer.child.lastWords }) {
             let used = Set(stack.requests.records.map(\.partition))
-            let marked = Set(
-                stack.state.records.filter { $0.key == Data("marker".utf8) && $0.value != nil }.map(\.partition)
-            )
-            return used.isSubset(of: marked) && !used.isEmpty
+            return used.isSubset(of: stack.state.markers.keys) && !used.isEmpty
         }
         try await progress(of: load, by: 200)
         stack.consumer.child.signal(SIGKILL)

@@ -142,6 +142,16 @@ final class ByteTopics: Sendable {
     }
 
     var records: [ByteRecord] { lines.records }
+
+    /// By partition, the offsets of its last marker in `state`: by input topic, the next one to read. What is before it is
+    /// committed, also on the embedded broker, whose readers see events that are not.
+    var markers: [Int: [String: Int]] {
+        var last: [Int: [String: Int]] = [:]
+        for record in records where record.key == Data("marker".utf8) {
+            last[record.partition] = record.value.flatMap(JSONText.object)?["offsets"] as? [String: Int]
+        }
+        return last
+    }
 }
 
 /// A business event for the CloudEvents SDK.
