@@ -125,17 +125,19 @@ public struct KafkaConsumerRecord: Sendable, Hashable {
     }
 }
 
-/// The name of a header, encoded once.
-public struct KafkaHeaderName: Sendable, Hashable, ExpressibleByStringLiteral {
-    let utf8: [CChar]
-    /// Without the terminating zero.
-    var count: Int { utf8.count - 1 }
+/// The name of a header that the program knows: constant text, which costs no encoding and no reference counting.
+public struct KafkaHeaderName: Sendable, ExpressibleByStringLiteral {
+    let text: StaticString
 
-    /// A name; ends at a zero byte.
-    public init(_ name: String) { utf8 = Array(name.utf8CString) }
+    /// A name without a zero byte.
+    public init(stringLiteral value: StaticString) { text = value }
 
-    /// As `init(_:)`. A literal at each `append` would be encoded on each call: keep names in constants.
-    public init(stringLiteral value: String) { self.init(value) }
+    /// Calls the body with the name as librdkafka expects it, borrowed until the body returns.
+    func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        // The text of a literal ends with a zero; one of a single character may have no text in memory.
+        guard text.hasPointerRepresentation else { return text.description.withCString(body) }
+        return text.utf8Start.withMemoryRebound(to: CChar.self, capacity: text.utf8CodeUnitCount + 1, body)
+    }
 }
 
 /// Headers of a record to publish, in one flat buffer that is reused for the next record.
@@ -176,7 +178,13 @@ public struct KafkaHeaderBuffer: Sendable {
 
     /// Adds a header; the closure appends its value, and must not remove bytes that are there already.
     public mutating func append(_ name: KafkaHeaderName, writing: (inout [UInt8]) -> Void) {
-        let name = append(name)
+        append(name: { bytes in name.text.withUTF8Buffer { bytes.append(contentsOf: $0) } }, writing)
+    }
+
+    private mutating func append(name: (inout [UInt8]) -> Void, _ writing: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        name(&bytes)
+        let name = start..<bytes.count
         writing(&bytes)
         guard bytes.count >= name.upperBound else {
             // The closure broke the rule and removed bytes: do not read past the end.
@@ -187,19 +195,17 @@ public struct KafkaHeaderBuffer: Sendable {
         entries.append(Entry(name: name, value: name.upperBound..<bytes.count))
     }
 
-    /// Adds a header; nil is a null value.
-    public mutating func append(_ name: KafkaHeaderName, _ value: [UInt8]?) {
-        guard let value else {
-            entries.append(Entry(name: append(name), value: nil))
-            return
-        }
+    /// Adds a header.
+    public mutating func append(_ name: KafkaHeaderName, _ value: [UInt8]) {
         append(name) { $0.append(contentsOf: value) }
     }
 
-    private mutating func append(_ name: KafkaHeaderName) -> Range<Int> {
-        let start = bytes.count
-        name.utf8.withUnsafeBytes { bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
-        return start..<bytes.count
+    /// Adds a header of any name; nil is a null value.
+    public mutating func append(_ header: KafkaHeader) {
+        append(name: { $0.append(contentsOf: header.name.utf8) }) { bytes in
+            if let value = header.value { bytes.append(contentsOf: value) }
+        }
+        if header.value == nil { entries[entries.count - 1].value = nil }
     }
 
     /// Adds a header with constant text.

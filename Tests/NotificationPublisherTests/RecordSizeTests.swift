@@ -22,7 +22,7 @@ struct RecordSizeTests {
             func isTaken(key: Int, headers: [(name: String, value: Int)], beyond: Int) throws -> Bool {
                 var buffer = KafkaHeaderBuffer()
                 for (name, value) in headers {
-                    buffer.append(KafkaHeaderName(name), [UInt8](repeating: 0, count: value))
+                    buffer.append(KafkaHeader(name: name, value: [UInt8](repeating: 0, count: value)))
                 }
                 let rest = RecordBound.size(
                     key: key,

@@ -42,7 +42,8 @@ enum RDKafkaMessage {
         var list: OpaquePointer?
         guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         var (value, size): (UnsafeRawPointer?, Int) = (nil, 0)
-        guard rd_kafka_header_get_last(list, name.utf8, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        let error = name.withCString { rd_kafka_header_get_last(list, $0, &value, &size) }
+        guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         return value.map { UnsafeRawBufferPointer(start: $0, count: size) }
     }
 }

@@ -407,7 +407,7 @@ public final class KafkaLaneProducer {
         var headers = KafkaHeaderBuffer()
         loop: for (record, entry) in republish {
             headers.removeAll()
-            for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
+            for header in record.headers { headers.append(header) }
             let partition = record.partition ?? -1
             do throws(KafkaError) {
                 let topic = try topic(record.topic).index

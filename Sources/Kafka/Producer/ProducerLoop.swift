@@ -57,7 +57,7 @@ final class ProducerLoop: Sendable {
         /// - Throws: as the lane's `enqueue`.
         mutating func enqueue(_ record: KafkaProducerRecord, tag: UInt) throws(KafkaError) {
             headers.removeAll()
-            for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
+            for header in record.headers { headers.append(header) }
             try lane.enqueue(
                 topic: lane.topic(record.topic),
                 partition: record.partition ?? -1,

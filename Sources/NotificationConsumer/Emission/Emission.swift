@@ -212,8 +212,8 @@ struct Emission<Link: LaneLink> {
     /// Sends a signal on to the partition of its recipient, unchanged but for a header: it is sent on once.
     func forward(_ record: KafkaConsumerRecord, to partition: Int32) throws {
         var headers = KafkaHeaderBuffer()
-        for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
-        headers.append(SignalHeaders.forwarded, Array("\(record.partition)".utf8))
+        for header in record.headers { headers.append(header) }
+        headers.append(KafkaHeader(name: SignalType.forwardedHeader, text: "\(record.partition)"))
         try enqueue(
             LinkRecord(
                 topic: .signals,

@@ -4,8 +4,7 @@ import NotificationState
 
 /// The headers that decide what a signal is.
 package struct SignalHeaders: Sendable, Hashable {
-    /// The header of a signal that was sent on, with the partition that it was in.
-    package static let forwarded = KafkaHeaderName(SignalType.forwardedHeader)
+    private static let forwardedName: KafkaHeaderName = "carillon-forwarded"
     private static let typeName: KafkaHeaderName = "ce_type"
 
     package enum Kind: Sendable, Hashable {
@@ -24,7 +23,7 @@ package struct SignalHeaders: Sendable, Hashable {
 
     init(_ message: borrowing KafkaMessage) {
         kind = message.withHeaderValue(Self.typeName) { Self.kind($0) }
-        isForwarded = message.withHeaderValue(Self.forwarded) { $0 != nil }
+        isForwarded = message.withHeaderValue(Self.forwardedName) { $0 != nil }
     }
 
     /// The same from all headers of a record.

@@ -7,10 +7,12 @@ import ServiceSupport
 extension Lane {
     /// Performs the effects of turns of a partition: publishes events, begins sends, and charges the next checkpoint with what
     /// they change.
-    ///
+    func carryOut(of number: Int32, at now: Timestamp) throws {
+        if let partition = owned[number] { try carryOut(of: partition, number, at: now) }
+    }
+
     /// - Parameter written: the timestamp of the request that was applied.
-    func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
-        guard let partition = owned[number] else { return }
+    func carryOut(of partition: OwnedPartition, _ number: Int32, at now: Timestamp, written: Int64? = nil) throws {
         ledger.budget.expect(partition.center.takeCharge())
         partition.center.exchangeEffects(with: &effects)
         // Taken from the end, so that each moves.

@@ -253,23 +253,24 @@ package final class Lane<Link: LaneLink>: LoopWorker {
 
     func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
         // A record that was fetched before its partition left belongs to the next owner.
-        guard owned.contains(record.partition) else { return }
-        guard spans != nil else { return _ = try applyNow(record, at: now, copy) }
+        guard owned.exists(record.partition), let partition = owned[record.partition] else { return }
+        guard spans != nil else { return _ = try applyNow(record, in: partition, at: now, copy) }
         var named = record
         spans?.begin(&named)
-        let refusal = try applyNow(named, at: now, copy)
+        let refusal = try applyNow(named, in: partition, at: now, copy)
         spans?.end(refusal)
     }
 
     /// - Returns: why the record is a dead letter; nil when it is none.
     private func applyNow(
         _ record: Intake.Record,
+        in partition: OwnedPartition,
         at now: Timestamp,
         _ copy: () -> KafkaConsumerRecord
     ) throws -> ModelError? {
         let number = record.partition
         var refusal: ModelError?
-        let life = owned[number]?.inputs[record.input].life ?? 0
+        let life = partition.inputs[record.input].life
         let input: CenterInput?
         do throws(ModelError) {
             input = try intake.input(from: record, life: life, at: now)
@@ -287,18 +288,18 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             }
             // Read again at another time, or with other settings, the record might be accepted.
             if error.reason == .inFuture || error.reason == .tooLarge {
-                owned[number]?.center.noteUndecided(at: .init(record.input, offset: record.offset, life: life))
+                partition.center.noteUndecided(at: .init(record.input, offset: record.offset, life: life))
             }
         }
         var isUnfinished = false
         if let input {
-            let outcome = try usingStore { try owned[number]?.center.apply(input, at: now) }
-            if let outcome { context.metrics.count(outcome, of: record.input) }
+            let outcome = try usingStore { try partition.center.apply(input, at: now) }
+            context.metrics.count(outcome, of: record.input)
             if case .request = input, outcome == .applied || outcome == .superseded {
                 context.metrics.count(requested: 1)
             }
             isUnfinished = outcome == .unfinished
-            if case .refused(let error)? = outcome {
+            if case .refused(let error) = outcome {
                 refusal = error
                 try bury(record, copy, because: error)
             }
@@ -312,9 +313,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 )
             }
         }
-        try carryOut(of: number, at: now, written: record.timestamp)
+        try carryOut(of: partition, number, at: now, written: record.timestamp)
         work += 1
-        owned.noteRead(InputPartition(record.input, number), record.offset, isUnfinished: isUnfinished)
+        owned.noteRead(record, in: partition, isUnfinished: isUnfinished)
         if isUnfinished { link.pauseReading() }
         return refusal
     }

@@ -59,10 +59,10 @@ struct OwnedPartitions {
     // MARK: - Reading
 
     /// A record was applied. The next owner reads an unfinished one again, unless its last piece is applied before.
-    mutating func noteRead(_ place: InputPartition, _ offset: Int64, isUnfinished: Bool) {
-        self[place.partition]?.inputs[place.input].position = isUnfinished ? offset : offset + 1
-        self[place.partition]?.isTouched = true
-        if isUnfinished { unfinished = place }
+    mutating func noteRead(_ record: Intake.Record, in partition: OwnedPartition, isUnfinished: Bool) {
+        partition.inputs[record.input].position = isUnfinished ? record.offset : record.offset + 1
+        partition.isTouched = true
+        if isUnfinished { unfinished = InputPartition(record.input, record.partition) }
     }
 
     /// A piece of the unfinished record was applied.

@@ -34,7 +34,7 @@ extension DeadLetter {
             within: bound
         )
         var headers = KafkaHeaderBuffer()
-        for (name, value) in letter.headers { headers.append(KafkaHeaderName(name), value) }
+        for (name, value) in letter.headers { headers.append(KafkaHeader(name: name, value: value)) }
         return LinkRecord(
             topic: topic,
             partition: origin.deadLetterPartition(of: partitions),

@@ -8,7 +8,7 @@ enum EventMessages {
     static func message(_ event: BusinessEvent) throws(ModelError) -> OutgoingMessage {
         try event.validate()
         var headers = KafkaHeaderBuffer()
-        for (name, value) in event.kafkaHeaders() { headers.append(KafkaHeaderName(name), value) }
+        for (name, value) in event.kafkaHeaders() { headers.append(KafkaHeader(name: name, value: value)) }
         return OutgoingMessage(
             label: .event(id: event.id, source: event.source),
             partitionKey: event.kafkaKey,

@@ -47,7 +47,7 @@ extension SignalCommand {
         let id = RequestID.random()
         let record = try SignalRecord(signal, of: filled(recipient), id: id, source: SendOptions.source, time: now)
         var headers = KafkaHeaderBuffer()
-        for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
+        for header in record.headers { headers.append(header) }
         return OutgoingMessage(
             label: .event(id: id.description, source: SendOptions.source),
             partitionKey: record.recipient,

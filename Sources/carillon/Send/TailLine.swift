@@ -75,7 +75,7 @@ struct TailLine {
 
     var headerBuffer: KafkaHeaderBuffer {
         var buffer = KafkaHeaderBuffer()
-        for header in headers { buffer.append(KafkaHeaderName(header.name), header.value) }
+        for header in headers { buffer.append(KafkaHeader(name: header.name, value: header.value)) }
         return buffer
     }
 

@@ -60,6 +60,7 @@ struct RecipientSetTests {
         #expect(set.set(Self.record(0), of: Self.ana).entries == -1)
         #expect(Self.cut(&set) == [])
         set.noteCommitted()
+        set.evict(beyond: 0)
         set.load(Self.ana, Self.record(2))
         #expect(set.set(Self.record(0), of: Self.ana).entries == -1)
         #expect(Self.cut(&set) == [0])

@@ -1,24 +1,24 @@
 import NotificationModel
 
-/// Finds slots by key and by recipient. Two dictionaries map a hash to the first slot of a chain. Lookups compare the
-/// full key, so each key is stored only once. Slots are numbered from 0 and reused.
+/// Finds slots by key and by recipient. Lookups compare the full key, so each key is stored only once. Slots are numbered from 0 and
+/// reused.
 struct EntryIndex {
-    typealias Slot = Int32
+    typealias Slot = SlotTable.Slot
 
     private struct Link {
-        var keyHash: Int
-        var recipientHash: Int
-        /// The next slot with the same hash of the key, or of the recipient; -1 ends the chain.
-        var nextOfKey: Slot = -1
-        var nextOfRecipient: Slot = -1
-        var previousOfRecipient: Slot = -1
+        var keyHash: UInt32
+        var recipientHash: UInt32
+        /// The slots with the same hash of the recipient; -1 where there is none.
+        var next: Slot = -1
+        var previous: Slot = -1
     }
 
     private var keys: [NotificationKey] = []
     private var links: [Link] = []
     private var free: [Slot] = []
-    private var firstOfKey: [Int: Slot] = [:]
-    private var firstOfRecipient: [Int: Slot] = [:]
+    private var byKey = SlotTable()
+    /// The first slot of each hash of a recipient.
+    private var byRecipient = SlotTable()
 
     /// Slots in use.
     var count: Int { links.count - free.count }
@@ -28,33 +28,34 @@ struct EntryIndex {
     func key(of slot: Slot) -> NotificationKey { keys[Int(slot)] }
 
     func slot(of key: NotificationKey) -> Slot? {
-        var next = firstOfKey[Self.hash(of: key)] ?? -1
-        while next >= 0 {
-            if keys[Int(next)] == key { return next }
-            next = links[Int(next)].nextOfKey
-        }
-        return nil
+        byKey.first(of: Self.hash(of: key)) { keys[Int($0)] == key }
     }
 
     /// All slots of the key's recipient in its application, in no particular order.
     func slots(ofRecipientOf key: NotificationKey) -> [Slot] {
         var found: [Slot] = []
-        var next = firstOfRecipient[Self.recipientHash(of: key)] ?? -1
+        var next = firstSlot(ofRecipient: Self.recipientHash(of: key)) ?? -1
         while next >= 0 {
             if keys[Int(next)].isSameRecipient(as: key) { found.append(next) }
-            next = links[Int(next)].nextOfRecipient
+            next = links[Int(next)].next
         }
         return found
     }
+
+    private func firstSlot(ofRecipient hash: UInt32) -> Slot? { byRecipient.first(of: hash) { _ in true } }
 
     /// Assigns a slot to a key that has none. A new slot has the number that `slotCount` had before.
     mutating func insert(_ key: NotificationKey) -> Slot {
         var link = Link(keyHash: Self.hash(of: key), recipientHash: Self.recipientHash(of: key))
         let slot = free.popLast() ?? Slot(links.count)
-        if let first = firstOfKey.updateValue(slot, forKey: link.keyHash) { link.nextOfKey = first }
-        if let first = firstOfRecipient.updateValue(slot, forKey: link.recipientHash) {
-            link.nextOfRecipient = first
-            links[Int(first)].previousOfRecipient = slot
+        byKey.insert(slot, of: link.keyHash)
+        if let first = firstSlot(ofRecipient: link.recipientHash) {
+            // Behind the first one, which the table has.
+            (link.previous, link.next) = (first, links[Int(first)].next)
+            links[Int(first)].next = slot
+            if link.next >= 0 { links[Int(link.next)].previous = slot }
+        } else {
+            byRecipient.insert(slot, of: link.recipientHash)
         }
         if Int(slot) == links.count {
             keys.append(key)
@@ -67,24 +68,14 @@ struct EntryIndex {
 
     mutating func remove(_ slot: Slot) {
         let link = links[Int(slot)]
-        var before: Slot = -1
-        var next = firstOfKey[link.keyHash] ?? -1
-        while next >= 0, next != slot {
-            before = next
-            next = links[Int(next)].nextOfKey
-        }
-        if before >= 0 {
-            links[Int(before)].nextOfKey = link.nextOfKey
+        byKey.remove(slot, of: link.keyHash)
+        if link.next >= 0 { links[Int(link.next)].previous = link.previous }
+        if link.previous >= 0 {
+            links[Int(link.previous)].next = link.next
+        } else if link.next >= 0 {
+            byRecipient.replace(slot, of: link.recipientHash, by: link.next)
         } else {
-            firstOfKey[link.keyHash] = link.nextOfKey >= 0 ? link.nextOfKey : nil
-        }
-        if link.previousOfRecipient >= 0 {
-            links[Int(link.previousOfRecipient)].nextOfRecipient = link.nextOfRecipient
-        } else {
-            firstOfRecipient[link.recipientHash] = link.nextOfRecipient >= 0 ? link.nextOfRecipient : nil
-        }
-        if link.nextOfRecipient >= 0 {
-            links[Int(link.nextOfRecipient)].previousOfRecipient = link.previousOfRecipient
+            byRecipient.remove(slot, of: link.recipientHash)
         }
         free.append(slot)
     }
@@ -96,21 +87,19 @@ struct EntryIndex {
     mutating func truncate(to end: Int) {
         (keys, links) = (Array(keys.prefix(end)), Array(links.prefix(end)))
         free = Array(free.drop { $0 >= end })
-        if count == 0 { (firstOfKey, firstOfRecipient) = ([:], [:]) }
+        if count == 0 { (byKey, byRecipient) = (SlotTable(), SlotTable()) }
     }
 
     // MARK: - Hashes
 
     /// Each process has its own seed, so an attacker cannot construct colliding keys.
-    private static func hash(of key: NotificationKey) -> Int {
-        var hasher = Hasher()
-        key.encoded.withUnsafeBytes { hasher.combine(bytes: $0) }
-        return hasher.finalize()
-    }
+    private static func hash(of key: NotificationKey) -> UInt32 { hash(key.encoded[...]) }
 
-    static func recipientHash(of key: NotificationKey) -> Int {
+    static func recipientHash(of key: NotificationKey) -> UInt32 { hash(key.encoded[..<key.recipientEnd]) }
+
+    private static func hash(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var hasher = Hasher()
-        key.encoded.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[..<key.recipientEnd])) }
-        return hasher.finalize()
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 }

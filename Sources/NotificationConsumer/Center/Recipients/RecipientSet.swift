@@ -7,7 +7,7 @@ import NotificationState
 /// A change is in the next cut or, when a turn over an entry made it, in the cut of that entry: a replay of the log makes
 /// both again. A record without changes since its commit may be evicted.
 struct RecipientSet {
-    typealias Slot = EntryIndex.Slot
+    typealias Slot = SlotTable.Slot
 
     /// The state of a record relative to the changelog.
     private struct State: OptionSet {
@@ -30,9 +30,7 @@ struct RecipientSet {
     }
 
     private struct Standing {
-        var hash: Int
-        /// The next slot with the same hash; -1 ends the chain.
-        var next: Slot
+        var hash: UInt32
         var state: State
     }
 
@@ -40,7 +38,7 @@ struct RecipientSet {
     private var keys: [NotificationKey] = []
     private var records: [RecipientRecord] = []
     private var standings: [Standing] = []
-    private var first: [Int: Slot] = [:]
+    private var byKey = SlotTable()
     private var free: [Slot] = []
     private var dirty: [Slot] = []
     private var inCut: [Slot] = []
@@ -59,15 +57,8 @@ struct RecipientSet {
     /// The slot of a key's recipient; nil when its record is not in memory.
     ///
     /// - Parameter key: of the recipient, or of any of its notifications.
-    func slot(of key: NotificationKey) -> Slot? { slot(of: key, hash: EntryIndex.recipientHash(of: key)) }
-
-    private func slot(of key: NotificationKey, hash: Int) -> Slot? {
-        var next = first[hash] ?? -1
-        while next >= 0 {
-            if keys[Int(next)].isSameRecipient(as: key) { return next }
-            next = standings[Int(next)].next
-        }
-        return nil
+    func slot(of key: NotificationKey) -> Slot? {
+        byKey.first(of: EntryIndex.recipientHash(of: key)) { keys[Int($0)].isSameRecipient(as: key) }
     }
 
     func record(in slot: Slot) -> RecipientRecord { records[Int(slot)] }
@@ -84,13 +75,13 @@ struct RecipientSet {
     mutating func load(_ key: NotificationKey, _ record: RecipientRecord?) -> Slot {
         let hash = EntryIndex.recipientHash(of: key)
         let slot = free.popLast() ?? Slot(keys.count)
-        var standing = Standing(hash: hash, next: -1, state: [.inUse, .recent])
+        var standing = Standing(hash: hash, state: [.inUse, .recent])
         if let record {
             standing.state.insert(.logged)
             if !record.isEmpty { standing.state.insert(.filled) }
             if record.touched == .latest { standing.state.insert(.lasting) }
         }
-        if let head = first.updateValue(slot, forKey: hash) { standing.next = head }
+        byKey.insert(slot, of: hash)
         if Int(slot) == keys.count {
             keys.append(key)
             records.append(record ?? RecipientRecord())
@@ -213,14 +204,7 @@ struct RecipientSet {
 
     private mutating func remove(_ slot: Slot) {
         let place = Int(slot)
-        let (hash, next) = (standings[place].hash, standings[place].next)
-        if let head = first[hash], head != slot {
-            var before = head
-            while standings[Int(before)].next != slot { before = standings[Int(before)].next }
-            standings[Int(before)].next = next
-        } else {
-            first[hash] = next >= 0 ? next : nil
-        }
+        byKey.remove(slot, of: standings[place].hash)
         records[place] = RecipientRecord()
         standings[place].state = []
         free.append(slot)
