@@ -111,9 +111,7 @@ package final class KafkaLink: LaneLink, ClientLink {
             },
             onRevoke: { [unowned self] places, lost, deadline in
                 rebalances += 1
-                // Suspended, it has lost them as well, whatever librdkafka heard before.
-                let isLost = lost || lastPoll.map { now - $0 > sessionTimeout } ?? false
-                onRevoke(Set(places.map(\.partition)).sorted(), isLost, deadline)
+                onRevoke(Set(places.map(\.partition)).sorted(), lost, deadline)
             }
         )
     }
@@ -122,10 +120,8 @@ package final class KafkaLink: LaneLink, ClientLink {
         within time: Duration,
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws -> Bool {
-        // A process that was suspended has lost its partitions before librdkafka reports it; another member may own them now. A
-        // poll that does not wait has begun when the last one ended: what came between is seen after it.
-        let rebalancesBefore = rebalances
-        let began = time > .zero ? now : lastPoll ?? now
+        // A process that was suspended has lost its partitions before librdkafka reports it; another member may own them now.
+        let (began, rebalancesBefore) = (now, rebalances)
         if let lastPoll, began - lastPoll > sessionTimeout { throw LaneEnd.suspended }
         let message = try consumer.poll(within: time)
         let ended = now
