@@ -4,6 +4,7 @@ import NotificationState
 
 /// The headers that decide what a signal is.
 package struct SignalHeaders: Sendable, Hashable {
+    // As `SignalType` has them.
     private static let forwardedName: KafkaHeaderName = "carillon-forwarded"
     private static let typeName: KafkaHeaderName = "ce_type"
 
