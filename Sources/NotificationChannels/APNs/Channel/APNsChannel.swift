@@ -179,8 +179,9 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         at now: Timestamp,
         _ make: (APNsApplication, _ bundle: String) throws(ModelError) -> APNsPush?
     ) {
-        let name = issued.work.key.application
-        guard let route else { return stop(name, because: "it is not in \(APNsApplicationsFile.setting)", replies) }
+        guard let route else {
+            return stop(issued.work.key.application, because: "it is not in \(APNsApplicationsFile.setting)", replies)
+        }
         // Anyone who registers a device names its app: that must not stop the others.
         guard let bundle = route.application.bundle(registration.bundleIdentifier) else {
             return end(replies, .rejected(.unsupportedForm), .rejected)
@@ -196,7 +197,6 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         }
         for change in push.changes { metrics.count(change) }
         let flight = APNsFlight(
-            application: name,
             route: route,
             push: push,
             success: ChannelResult(
@@ -225,7 +225,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             token = tokens.token(at: now)
             if token == nil {
                 let text = "no provider token can be signed"
-                return stop(flight.application, attempt.environment, because: text, flight.replies)
+                return stop(flight.route.name, attempt.environment, because: text, flight.replies)
             }
         }
         // Not the token itself, nor the sender: each that a push refers to is counted by two threads in turn.
@@ -259,7 +259,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             let known = APNsAnswer(status: answer.status, body: Array(buffer: answer.body), header: answer.field)
             let sender = flight.route[attempt.environment]
             let action = sender.map { note(known, $0, signedAt, answer.connection) } ?? known.action
-            let (application, environment, now) = (flight.application, attempt.environment, world.wall())
+            let (application, environment, now) = (flight.route.name, attempt.environment, world.wall())
             if action == .accept { stops.resume(application, environment, at: now) }
             if action == .stop { stops.stop(application, environment, because: known.why, at: now) }
             if flight.endAttempt() { follow(flight, attempt, known, action) }

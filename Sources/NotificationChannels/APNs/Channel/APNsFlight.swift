@@ -5,7 +5,6 @@ import Synchronization
 
 /// A push on its way, for each of its attempts.
 final class APNsFlight: SideWorkTask {
-    let application: String
     let route: APNsSenders.Route
     let push: APNsPush
     /// When APNs takes it.
@@ -18,7 +17,6 @@ final class APNsFlight: SideWorkTask {
     private let request = Mutex<(HTTP2Request, DeviceRegistration.Environment)?>(nil)
 
     init(
-        application: String,
         route: APNsSenders.Route,
         push: APNsPush,
         success: ChannelResult,
@@ -26,7 +24,7 @@ final class APNsFlight: SideWorkTask {
         priority: WorkPriority,
         replies: [ChannelReply]
     ) {
-        (self.application, self.route, self.push, self.success) = (application, route, push, success)
+        (self.route, self.push, self.success) = (route, push, success)
         (self.token, self.priority, self.replies) = (token, priority, replies)
     }
 

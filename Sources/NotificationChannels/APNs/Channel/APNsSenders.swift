@@ -57,12 +57,15 @@ struct APNsSenders: Sendable {
 
     /// An application, and where its pushes go. Each push on its way has it: copies of a struct would count all its members.
     final class Route: Sendable {
+        /// The name in keys of notifications.
+        let name: String
         let application: APNsApplication
         private let production: Sender?
         private let development: Sender?
 
-        init(_ application: APNsApplication, _ senders: [DeviceRegistration.Environment: Sender]) {
-            (self.application, production, development) = (application, senders[.production], senders[.development])
+        init(_ name: String, _ application: APNsApplication, _ senders: [DeviceRegistration.Environment: Sender]) {
+            (self.name, self.application) = (name, application)
+            (production, development) = (senders[.production], senders[.development])
         }
 
         /// - Returns: nil when the application has no credentials for the environment.
@@ -102,7 +105,7 @@ struct APNsSenders: Sendable {
                     own[environment] = sender
                 }
             }
-            routes[name] = Route(application, own)
+            routes[name] = Route(name.text, application, own)
         }
         let unused = all.filter { former in !senders.contains { $0 === former } }
         (self.applications, all, self.routes) = (applications, senders, routes)
