@@ -247,14 +247,14 @@ struct EnrichmentTests {
     func killed() async throws {
         try await with { setting in
             let first = try setting.start(2)
+            let state = try ByteTopics(setting.carillon.cluster, "state")
             var last: ServiceProcess?
             do {
                 try await first.ready()
                 _ = try await setting.event("delivered", of: try await setting.send("before", ["/photo.png"]))
                 let id = try await setting.send("during", ["/hang.png", "/photo.png"])
                 try await eventually("the host has the request") { try setting.host.requests(of: "/hang.png") == 1 }
-                // It must be in the changelog.
-                try await Task.sleep(for: .seconds(2))
+                try await eventually("it is committed", orSay: { first.child.lastWords }) { state.isCommitted(id) }
                 first.child.signal(SIGKILL)
                 #expect(try await first.child.ended() == -SIGKILL)
                 let next = try setting.start(
@@ -272,6 +272,7 @@ struct EnrichmentTests {
             }
             await first.child.end()
             await last?.child.end()
+            await state.process.end()
         }
     }
 

@@ -152,6 +152,14 @@ final class ByteTopics: Sendable {
         }
         return last
     }
+
+    /// Whether `state` has an entry with a request, and behind it a marker.
+    func isCommitted(_ requestID: String) -> Bool {
+        let records = records
+        let entry = records.firstIndex { String(decoding: $0.value ?? Data(), as: UTF8.self).contains(requestID) }
+        guard let entry else { return false }
+        return records[entry...].contains { $0.key == Data("marker".utf8) && $0.partition == records[entry].partition }
+    }
 }
 
 /// A business event for the CloudEvents SDK.
