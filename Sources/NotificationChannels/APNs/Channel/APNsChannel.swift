@@ -24,14 +24,6 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         package init() {}
     }
 
-    /// What changes. Also the collection of metrics refers to it: to a channel that something refers to weakly, each reference would
-    /// be counted the slow way.
-    private final class Shared: Sendable {
-        let contents: Mutex<Contents>
-
-        init(_ senders: APNsSenders) { contents = Mutex(Contents(senders: senders)) }
-    }
-
     private struct Contents {
         var senders: APNsSenders
         var budget = RetryBudget()
@@ -49,8 +41,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     private let stops: ChannelStops
     private let world: World
     private let logger: Logger
-    private let shared: Shared
-    private let collection: MetricsCollection
+    private let contents: Mutex<Contents>
+    private let collection: Mutex<MetricsCollection?> = Mutex(nil)
 
     /// - Parameters:
     ///   - configuration: Of the channel.
@@ -79,18 +71,16 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         pools = try APNsPools(configuration, egress, observer: metrics)
         var senders = APNsSenders()
         _ = try senders.use(applications, pools.sender)
+        contents = Mutex(Contents(senders: senders))
         let component = health.component("apns")
-        let (shared, stops) = (Shared(senders), ChannelStops(.apns, of: "APNs", component, logger))
+        stops = ChannelStops(.apns, of: "APNs", component, logger)
         (self.configuration, self.metrics, self.world, self.logger) = (configuration, metrics, world, logger)
-        (self.shared, self.stops) = (shared, stops)
         component.ready()
-        collection = registry.collect { page in
-            let senders = shared.contents.withLock { $0.senders.all }
-            metrics.collect(senders.map(\.pool.usage), stopped: stops.count, &page)
-        }
+        let collection = registry.collect { [weak self] page in self?.collect(&page) }
+        self.collection.withLock { $0 = collection }
     }
 
-    deinit { collection.cancel() }
+    deinit { collection.withLock { $0?.cancel() } }
 
     // MARK: - Attempts
 
@@ -98,7 +88,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         guard let registration = send.work.registration else { return reply(.rejected(.unsupportedForm)) }
         let name = send.work.key.application
         let now = world.wall()
-        let (route, isClosed) = shared.contents.withLock { contents in
+        let (route, isClosed) = contents.withLock { contents in
             contents.budget.noteFirstAttempt()
             return (contents.senders[name], contents.isClosed)
         }
@@ -107,17 +97,17 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         guard case .remove = send.work.kind, send.activity == nil, route?.application.removal == .ask else {
             return push(send, to: registration, route, reply, at: now)
         }
-        switch shared.contents.withLock({ $0.removals.add(send, registration, reply) }) {
+        switch contents.withLock({ $0.removals.add(send, registration, reply) }) {
         case .wait: break
         case .send(let batch): askToRemove(batch, route)
         case .begin:
             let device = APNsRemovalBatches.Device(send.work, registration)
-            world.later(APNsRemovalBatches.window) { self.askToRemove(from: device) }
+            world.later(APNsRemovalBatches.window) { [weak self] in self?.askToRemove(from: device) }
         }
     }
 
     package func flush() {
-        let pools = shared.contents.withLock { contents in
+        let pools = contents.withLock { contents in
             guard !contents.untold.isEmpty else { return [] as [HTTP2Pool] }
             defer { contents.untold.removeAll(keepingCapacity: true) }
             return contents.untold
@@ -152,7 +142,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
 
     /// The window of a device's removals has passed.
     private func askToRemove(from device: APNsRemovalBatches.Device) {
-        let (batch, route) = shared.contents.withLock { contents in
+        let (batch, route) = contents.withLock { contents in
             (contents.removals.take(device), contents.senders[device.application.text])
         }
         if let batch { askToRemove(batch, route) }
@@ -243,7 +233,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
             self.ended(flight, attempt, signedAt, result)
         }
         if flight.begin(request, in: attempt.environment), sender.pool.write(request) {
-            shared.contents.withLock { $0.untold.append(sender.pool) }
+            contents.withLock { $0.untold.append(sender.pool) }
         }
     }
 
@@ -293,7 +283,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
         var next = attempt
         let hasOther = flight.route[attempt.environment.other] != nil
         let step = next.step(after: answer, action, hasOther: hasOther) {
-            shared.contents.withLock { $0.budget.takeRepeat() }
+            contents.withLock { $0.budget.takeRepeat() }
         }
         switch step {
         case .end(.accepted): end(flight.replies, flight.success, .accepted)
@@ -306,7 +296,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
 
     package func cancel(_ reply: ChannelReply) {
         if let task = reply.task { return task.cancel() }
-        shared.contents.withLock { $0.removals.cancel(reply) }
+        contents.withLock { $0.removals.cancel(reply) }
     }
 
     // MARK: - Ends
@@ -334,7 +324,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
 
     /// Reads the file of applications and their keys again; a file that is wrong changes nothing.
     package func reload() async {
-        let former = shared.contents.withLock { $0.senders }
+        let former = contents.withLock { $0.senders }
         let (path, pools) = (configuration.applicationsFile, pools)
         do {
             // Files and contexts of TLS: neither for the threads of others nor under the lock.
@@ -344,7 +334,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
                 let unused = try senders.use(applications, pools.sender)
                 return (senders, unused)
             }
-            shared.contents.withLock { $0.senders = senders }
+            contents.withLock { $0.senders = senders }
             stops.tryAll()
             let count = senders.applications.count
             logger.notice("the applications of APNs are read again", metadata: ["count": "\(count)"])
@@ -361,14 +351,19 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, ProbedChanne
     }
 
     package func close() async {
-        let senders = shared.contents.withLock { contents in
+        let senders = contents.withLock { contents in
             contents.isClosed = true
             return contents.senders.all
         }
         for sender in senders { await sender.pool.shutdown(by: .now()) }
     }
 
-    package var probes: [ChannelProbe] { shared.contents.withLock { $0.senders }.probes(now: world.wall) }
+    package var probes: [ChannelProbe] { contents.withLock { $0.senders }.probes(now: world.wall) }
+
+    private func collect(_ page: inout MetricsPage) {
+        let senders = contents.withLock { $0.senders.all }
+        metrics.collect(senders.map(\.pool.usage), stopped: stops.count, &page)
+    }
 }
 
 extension APNsAnswer {
