@@ -41,6 +41,15 @@ struct PipelineBenchmarkTests {
         }
     }
 
+    @Test("are refused at once when the embedded broker does not keep all of them")
+    func tooMany() throws {
+        let requests = RequestWorkload(records: 100_000, partitions: 1)
+        try BenchmarkBroker.with(partitions: 1, logger: Workbench(in: nil).logger) { broker in
+            let error = #expect(throws: BenchmarkError.self) { try requests.fill(broker) }
+            #expect(error?.description.contains("dropped") == true)
+        }
+    }
+
     @Test("name a thread, unless the command line says otherwise", arguments: [true, false])
     func thread(_ isNamed: Bool) throws {
         let command = try PipelineCommand.parse(isNamed ? [] : ["--no-thread"])

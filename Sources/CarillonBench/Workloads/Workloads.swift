@@ -73,6 +73,7 @@ struct RequestWorkload: Sendable {
     /// Publishes all of them; blocking.
     ///
     /// - Returns: how many records each partition has.
+    /// - Throws: ``BenchmarkError`` when the embedded broker has not kept all of them: a program would be waited for in vain.
     func fill(_ broker: BenchmarkBroker) throws -> [Int] {
         var feed = try RecordFeed(broker.topics.requests, of: broker)
         let headers = RequestHeaders(source: "/carillon/bench")
@@ -91,6 +92,7 @@ struct RequestWorkload: Sendable {
             try feed.put(key.encoded, value(of: index), buffer, partition: partition)
         }
         try feed.finish()
+        try TopicBounds(of: broker.topics.requests, on: broker).requireAll()
         return feed.counts
     }
 }

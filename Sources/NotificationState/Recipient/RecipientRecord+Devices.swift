@@ -107,7 +107,7 @@ extension RecipientRecord {
             defer { forgetRetired(atMost: maximum, retiredBytes) }
             return self.makeRoom(for: name, atMost: maximum, bytes, at: now)
         }
-        guard let known = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }) else {
+        guard let known = place(of: name) else {
             registrations.append(RegisteredDevice(name: name, registration: registration, writtenAt: writtenAt))
             return .changed(former: nil, dropped: makeRoom())
         }
@@ -135,7 +135,7 @@ extension RecipientRecord {
         _ bytes: Int,
         at now: Timestamp
     ) -> [RegisteredDevice] {
-        guard let new = registrations.first(where: { $0.name.hasSameUTF8(as: name) }) else { return [] }
+        guard let new = place(of: name).map({ registrations[$0] }) else { return [] }
         var dropped: [RegisteredDevice] = []
         registrations.removeAll { device in
             guard device.isActive, !device.name.hasSameUTF8(as: name), device.sharesToken(with: new.registration)
@@ -197,7 +197,7 @@ extension RecipientRecord {
         in application: String,
         at now: Timestamp
     ) -> RegisteredDevice? {
-        guard let index = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }) else { return nil }
+        guard let index = place(of: name) else { return nil }
         let device = registrations[index]
         let hasMoved = token?.hasPrefix(Self.hashPrefix) ?? false
         guard device.isActive, (hasMoved ? device.writtenAt : device.registeredAt) < gone,
@@ -215,7 +215,7 @@ extension RecipientRecord {
     ///   - now: when it is applied.
     /// - Returns: the device as it was; nil when nothing changed.
     package mutating func unregister(_ name: String, writtenAt: Timestamp, at now: Timestamp) -> RegisteredDevice? {
-        guard let index = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }),
+        guard let index = place(of: name),
             registrations[index].isActive
         else { return nil }
         let device = registrations[index]
@@ -231,7 +231,7 @@ extension RecipientRecord {
     ///   - at: when: an older state than the last one changes nothing.
     /// - Returns: whether it is newer than what is known.
     package mutating func note(_ state: AppStateSignal, at: Timestamp) -> Bool {
-        guard let index = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: state.device) }),
+        guard let index = place(of: state.device),
             registrations[index].isActive, registrations[index].stateAt.map({ at > $0 }) ?? true
         else { return false }
         registrations[index].stateAt = at
@@ -246,9 +246,16 @@ extension RecipientRecord {
         return false
     }
 
+    /// Where a device is among the ``registrations``, also after its end while it is kept.
+    package func place(of name: String) -> Int? {
+        // In place: a device has many texts.
+        for place in registrations.indices where registrations[place].name.hasSameUTF8(as: name) { return place }
+        return nil
+    }
+
     /// The registration of a device, also after its end while it is kept.
     package func registration(of name: String) -> DeviceRegistration? {
-        registrations.first { $0.name.hasSameUTF8(as: name) }?.registration
+        place(of: name).map { registrations[$0].registration }
     }
 
     /// Whether devices that take notifications are known, or were until a while ago.

@@ -1,11 +1,14 @@
+import Kafka
+import LocalBroker
 import NotificationModel
 import NotificationState
 import ServiceSupport
 import Testing
+import TestSupport
 
 @testable import NotificationConsumer
 
-/// Batches of the producer that fill slowly. Time is the broker's.
+/// Batches of the producer that fill slowly. Over the link in memory, time is the broker's.
 struct LingerTests {
     /// A lane that has published the event of one request, whose records wait for 5 s.
     private static func lane(_ guarantee: DeliveryGuarantee) throws -> (MemoryBroker, MemoryLink, Lane<MemoryLink>) {
@@ -41,5 +44,34 @@ struct LingerTests {
         link.revoke(within: .seconds(60))
         #expect(Self.isCommitted(broker) && broker.now - start < .seconds(1))
         lane.close()
+    }
+
+    @Test func `the link lets the producer send a batch that is not full`() async throws {
+        let kafka = try FaultBroker(partitions: 1)
+        var configuration = kafka.configuration
+        configuration.kafkaProperties["linger.ms"] = "600000"
+        try await KafkaThread.run(name: "link") { [configuration] in
+            let link = try #require(
+                try KafkaLink(
+                    configuration: configuration,
+                    guarantee: .atLeastOnce,
+                    lane: 0,
+                    stop: StopSignal(),
+                    health: Health().component("lane"),
+                    logger: quiet
+                )
+            )
+            defer { link.close(within: .seconds(2)) }
+            _ = try link.countPartitions(within: .seconds(60))
+            try link.enqueue(LinkRecord(topic: .deliveries, partition: 0, key: [1], value: [2], tag: 7))
+            var reported: [UInt] = []
+            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            while reported.isEmpty, ContinuousClock.now < deadline {
+                link.endLinger()
+                link.serveReports(within: .milliseconds(10)) { if $0.error == nil { reported.append($0.tag) } }
+            }
+            #expect(reported == [7])
+        }
+        await kafka.broker.shutDown()
     }
 }

@@ -135,8 +135,8 @@ extension Turn {
             if json.count > 1 { json.append(UInt8(ascii: ",")) }
             var object = JSONObjectWriter()
             object.member("device", name, &json)
-            if let known = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: name) }) {
-                known.writeAddress(to: &object, &json, rules)
+            if let place = recipient.place(of: name) {
+                recipient.registrations[place].writeAddress(to: &object, &json, rules)
             }
             switch state(name) {
             case .none: break
@@ -183,8 +183,9 @@ extension Turn {
         guard let content = delivered.details?.content else { return }
         let facts = ContentFacts(content)
         guard facts.badgeIncrement > 0,
-            let known = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: device) }),
-            case .presented(let options) = known.presentation(of: facts).verdict, options.contains(.badge)
+            let place = recipient.place(of: device),
+            case .presented(let options) = recipient.registrations[place].presentation(of: facts).verdict,
+            options.contains(.badge)
         else { return }
         changeBadges(by: sign * facts.badgeIncrement, on: [device])
     }
