@@ -66,7 +66,6 @@ struct DrainBenchmark {
         defer { nginx.stop() }
         return try BenchmarkBroker.with(partitions: requests.partitions, logger: workbench.logger) { broker in
             _ = try requests.fill(broker)
-            try TopicBounds(of: broker.topics.requests, on: broker).requireAll()
             try nginx.refuse(true)
             let port = try FreePort.find()
             let keys = try ChannelBenchmark.writeKeys(on: workbench)
