@@ -284,7 +284,7 @@ let package = Package(
         .testTarget(
             name: "CarillonBenchTests",
             dependencies: [
-                "CarillonBench", "NotificationChannels", "NotificationEnrichment", "NotificationDelivery",
+                "CarillonBench", "Kafka", "NotificationChannels", "NotificationEnrichment", "NotificationDelivery",
                 "NotificationModel", "NotificationState", "ServiceSupport", argumentParser,
             ]
         ),

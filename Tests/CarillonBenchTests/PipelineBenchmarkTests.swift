@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Kafka
 import NotificationModel
 import Testing
 
@@ -42,11 +43,13 @@ struct PipelineBenchmarkTests {
     }
 
     @Test("are refused at once when the embedded broker does not keep all of them")
-    func tooMany() throws {
+    func tooMany() async throws {
         let requests = RequestWorkload(records: 100_000, partitions: 1)
-        try BenchmarkBroker.with(partitions: 1, logger: Workbench(in: nil).logger) { broker in
-            let error = #expect(throws: BenchmarkError.self) { try requests.fill(broker) }
-            #expect(error?.description.contains("dropped") == true)
+        try await KafkaThread.run(name: "benchmark") { () throws in
+            try BenchmarkBroker.with(partitions: 1, logger: Workbench(in: nil).logger) { broker in
+                let error = #expect(throws: BenchmarkError.self) { try requests.fill(broker) }
+                #expect(error?.description.contains("dropped") == true)
+            }
         }
     }
 

@@ -135,10 +135,10 @@ extension RecipientRecord {
         _ bytes: Int,
         at now: Timestamp
     ) -> [RegisteredDevice] {
-        guard let new = place(of: name).map({ registrations[$0] }) else { return [] }
+        guard let new = registration(of: name) else { return [] }
         var dropped: [RegisteredDevice] = []
         registrations.removeAll { device in
-            guard device.isActive, !device.name.hasSameUTF8(as: name), device.sharesToken(with: new.registration)
+            guard device.isActive, !device.name.hasSameUTF8(as: name), device.sharesToken(with: new)
             else { return false }
             dropped.append(device)
             return true
@@ -215,9 +215,7 @@ extension RecipientRecord {
     ///   - now: when it is applied.
     /// - Returns: the device as it was; nil when nothing changed.
     package mutating func unregister(_ name: String, writtenAt: Timestamp, at now: Timestamp) -> RegisteredDevice? {
-        guard let index = place(of: name),
-            registrations[index].isActive
-        else { return nil }
+        guard let index = place(of: name), registrations[index].isActive else { return nil }
         let device = registrations[index]
         registrations[index].writtenAt = writtenAt
         registrations[index].retire(at: now)
@@ -274,7 +272,7 @@ extension RecipientRecord {
 
     /// Whether a device of this name is registered.
     package func hasActiveDevice(_ name: String) -> Bool {
-        registrations.contains { $0.isActive && $0.name.hasSameUTF8(as: name) }
+        place(of: name).map { registrations[$0].isActive } ?? false
     }
 
     /// The time zone of the recipient: that of the active device registered last among those that have one.

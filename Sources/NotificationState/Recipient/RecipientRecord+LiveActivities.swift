@@ -88,6 +88,7 @@ extension RecipientRecord {
 
     /// A device that is registered under a name.
     package func activeDevice(_ name: String) -> RegisteredDevice? {
-        registrations.first { $0.isActive && $0.name.hasSameUTF8(as: name) }
+        guard let place = place(of: name), registrations[place].isActive else { return nil }
+        return registrations[place]
     }
 }

@@ -4,7 +4,6 @@ import NotificationModel
 import NotificationState
 import ServiceSupport
 import Testing
-import TestSupport
 
 @testable import NotificationConsumer
 
@@ -48,20 +47,7 @@ struct LingerTests {
 
     @Test func `the link lets the producer send a batch that is not full`() async throws {
         let kafka = try FaultBroker(partitions: 1)
-        var configuration = kafka.configuration
-        configuration.kafkaProperties["linger.ms"] = "600000"
-        try await KafkaThread.run(name: "link") { [configuration] in
-            let link = try #require(
-                try KafkaLink(
-                    configuration: configuration,
-                    guarantee: .atLeastOnce,
-                    lane: 0,
-                    stop: StopSignal(),
-                    health: Health().component("lane"),
-                    logger: quiet
-                )
-            )
-            defer { link.close(within: .seconds(2)) }
+        try await kafka.withLink(["linger.ms": "600000"]) { link in
             _ = try link.countPartitions(within: .seconds(60))
             try link.enqueue(LinkRecord(topic: .deliveries, partition: 0, key: [1], value: [2], tag: 7))
             var reported: [UInt] = []

@@ -3,6 +3,7 @@ import LocalBroker
 import NotificationModel
 import NotificationState
 import ServiceSupport
+import Testing
 import TestSupport
 
 @testable import NotificationConsumer
@@ -28,6 +29,31 @@ struct FaultBroker {
         configuration.kafkaProperties = LocalBroker.recommendedConsumerProperties
         configuration.lanes = 1
         return configuration
+    }
+
+    /// Runs the body with the link of a lane, on a thread of its own.
+    ///
+    /// - Parameter properties: of Kafka's clients, besides the recommended ones.
+    func withLink(
+        _ properties: [String: String] = [:],
+        _ body: @escaping @Sendable (KafkaLink) throws -> Void
+    ) async throws {
+        var configuration = configuration
+        configuration.kafkaProperties.merge(properties) { $1 }
+        try await KafkaThread.run(name: "link") { [configuration] in
+            let link = try #require(
+                try KafkaLink(
+                    configuration: configuration,
+                    guarantee: .atLeastOnce,
+                    lane: 0,
+                    stop: StopSignal(),
+                    health: Health().component("lane"),
+                    logger: quiet
+                )
+            )
+            defer { link.close(within: .seconds(2)) }
+            try body(link)
+        }
     }
 
     func partition(of key: NotificationKey) -> Int32 {

@@ -109,19 +109,7 @@ struct DevicesFirstTests {
             value: Array(#"{"platform":"web","token":"t"}"#.utf8)
         )
         try await kafka.publish([device, kafka.request("q")])
-        let configuration = kafka.configuration
-        try await KafkaThread.run(name: "link") {
-            let link = try #require(
-                try KafkaLink(
-                    configuration: configuration,
-                    guarantee: .atLeastOnce,
-                    lane: 0,
-                    stop: StopSignal(),
-                    health: Health().component("lane"),
-                    logger: quiet
-                )
-            )
-            defer { link.close(within: .seconds(2)) }
+        try await kafka.withLink { link in
             let requests: Set = [InputPartition(.requests, 0)]
             var read: [InputTopic] = []
             func poll(_ times: Int, until count: Int = .max) throws {
